@@ -1,0 +1,1 @@
+"""Attention as kernel smoothing: the numerics behind every published number."""
