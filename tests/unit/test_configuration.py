@@ -1,0 +1,73 @@
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from attnkernel.configuration import checked
+from attnkernel.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+
+
+@pytest.fixture
+def config():
+    return yaml.safe_load((ROOT / "config" / "config.yaml").read_text())
+
+
+def changed(config, place, value):
+    result = copy.deepcopy(config)
+    inner = result
+    *parents, last = place.split(".")
+    for key in parents:
+        inner = inner[key]
+    inner[last] = value
+    return result
+
+
+def test_the_config_that_ships_is_valid_and_defaults_are_filled_in(config):
+    complete = checked(config, SCHEMA)
+    assert complete["corpora"]["lee"]["tokens"] == "words"
+    assert "tokens" not in config["corpora"]["lee"], "the given config is left alone"
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ("seed", -1, "config: seed is -1; allowed: a whole number at least 0"),
+        ("seed", "one", 'config: seed is "one"; allowed: a whole number at least 0'),
+        (
+            "language.kneser_ney.order",
+            9,
+            "config: language.kneser_ney.order is 9; allowed: a whole number at least 1 and at most 6",
+        ),
+        ("language.kneser_ney.discounts", "none", 'is "none"; allowed: "modified" or "single"'),
+        ("language.vektors", {}, "config: language.vektors is not a setting; did you mean vectors?"),
+        (
+            "corpora.lee.documents",
+            "words",
+            'config: corpora.lee.documents is "words"; allowed: "files" or "lines"',
+        ),
+        ("corpora.Lee", {"path": "x"}, "config: corpora.Lee is not a usable name"),
+        ("corpora.mine", {}, "config: corpora.mine.path is missing"),
+        ("language.cache.betas", [-1], "config: language.cache.betas.0 is -1; allowed: a number at least 0"),
+    ],
+)
+def test_a_fault_is_one_line_with_the_key_what_was_given_and_what_is_allowed(config, place, value, message):
+    with pytest.raises(InputError) as caught:
+        checked(changed(config, place, value), SCHEMA)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_fault_is_listed(config):
+    with pytest.raises(InputError) as caught:
+        checked(changed(changed(config, "seed", -1), "language.min_count", 0), SCHEMA)
+    assert len(str(caught.value).splitlines()) == 2
+
+
+def test_a_missing_key_is_named(config):
+    del config["splits"]
+    with pytest.raises(InputError, match="config: splits is missing"):
+        checked(config, SCHEMA)
