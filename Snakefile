@@ -1,0 +1,22 @@
+# Attention as kernel smoothing: the table of contents. Rules stand in workflow/rules, one file a chapter, in the
+# article's order; settings in config/config.yaml; the numerics in workflow/attnkernel.
+from snakemake.utils import min_version
+
+min_version("9.20")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/corpora.smk"
+include: "workflow/rules/language.smk"
+include: "workflow/rules/publish.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        "results/verified.txt",
+        expand("results/tables/{table}.{kind}", table=TABLES, kind=["parquet", "csv"]),
+        expand("results/figures/{figure}.{kind}", figure=FIGURES, kind=["svg", "png"]),

@@ -1,0 +1,76 @@
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = ("Snakefile", "workflow", "config", "envs", "profiles", "tests/workflow/published.csv")
+
+
+class Project:
+    """A copy of the project in a folder of its own, run at toy size."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def snakemake(self, *arguments, check=True):
+        command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--cores",
+            "2",
+            "--configfile",
+            "config/test.yaml",
+            *arguments,
+        ]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        if check and done.returncode:
+            raise AssertionError(done.stdout + done.stderr)
+        return done
+
+    def outdated(self):
+        """Names of the rules that a run would execute now, and why."""
+        done = self.snakemake("--dry-run")
+        listing = done.stdout + done.stderr
+        if "Nothing to be done" in listing:
+            return set()
+        rules = [
+            line.split()[1].rstrip(":") for line in listing.splitlines() if line.startswith(("rule ", "localrule "))
+        ]
+        assert rules, listing
+        return set(rules) - {"all"}
+
+    def edit(self, path, old, new):
+        file = self.folder / path
+        text = file.read_text(encoding="utf-8")
+        assert old in text, f"{path} has no {old!r}"
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def copied(source, target):
+    for name in PROJECT:
+        place = source / name
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        if place.is_dir():
+            shutil.copytree(place, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(place, target / name)
+    return target
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A project whose toy run is complete; tests take copies of it."""
+    project = Project(copied(ROOT, tmp_path_factory.mktemp("finished")))
+    project.snakemake()
+    return project
+
+
+@pytest.fixture
+def project(finished, tmp_path):
+    folder = tmp_path / "project"
+    shutil.copytree(finished.folder, folder, symlinks=True)
+    return Project(folder)

@@ -1,0 +1,269 @@
+"""Losses of language models: ratio estimates clustered by document, paired gains, and where the gains arise.
+
+Every function takes flat arrays, one entry a token, the documents one after another. A mean is a ratio of
+sums over documents, because documents are what was sampled; its standard error follows from the documents'
+own residuals.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from attnkernel.language.cache import mixture
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Table = dict[str, NDArray[Any]]
+
+
+class Estimate(NamedTuple):
+    """A ratio of sums over documents, and its standard error.
+
+    Attributes
+    ----------
+    mean, se
+        In the unit of the values. NaN where undefined.
+    tokens, documents
+        What they rest on; documents without a token do not count.
+    reason
+        Why a number is undefined; empty when both are defined.
+    """
+
+    mean: float
+    se: float
+    tokens: int
+    documents: int
+    reason: str
+
+
+def ratio_mean(values: Floats, document: Integers, units: Floats | None = None) -> Estimate:
+    """Estimate the sum of values over the sum of units, with its standard error clustered by document.
+
+    `se^2 = G/(G-1) sum_g (Y_g - R N_g)^2 / N^2`, the linearised variance of a ratio estimator (Cochran 1977,
+    section 6) over G documents with sums `Y_g` and `N_g`.
+
+    Parameters
+    ----------
+    values
+        One a token, such as nats, (tokens,).
+    document
+        The document of each token, non-negative integers, (tokens,).
+    units
+        What the mean is taken per, (tokens,); one a token by default, characters for bits per character.
+    """
+    _, cluster = np.unique(document, return_inverse=True)
+    units = np.ones(len(values)) if units is None else units
+    sums, sizes = np.bincount(cluster, weights=values), np.bincount(cluster, weights=units)
+    clusters, size = len(sums), float(sizes.sum())
+    if size == 0.0:
+        return Estimate(np.nan, np.nan, len(values), clusters, "nothing to average")
+    mean = float(sums.sum()) / size
+    if clusters == 1:
+        return Estimate(mean, np.nan, len(values), 1, "one document: its standard error is undefined")
+    residuals = sums - mean * sizes
+    variance = clusters / (clusters - 1) * float(np.sum(residuals**2)) / size**2
+    return Estimate(mean, variance**0.5, len(values), clusters, "")
+
+
+def losses(probabilities: Floats) -> Floats:
+    """Surprise of each token in nats; an impossible token costs infinity, without a warning."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.log(probabilities), dtype=np.float64)
+
+
+def lambda_grid(start: float, stop: float, step: float) -> Floats:
+    """Mixture weights from `start` to `stop`, both included, each the nearest number to its decimal."""
+    count = round((stop - start) / step)
+    return np.round(start + step * np.arange(count + 1), 12)
+
+
+def grid_losses(kneser_ney: Floats, caches: Floats, lambdas: Floats) -> Floats:
+    """Mean loss of each mixture, (betas, lambdas), in nats per token.
+
+    Parameters
+    ----------
+    kneser_ney
+        Probabilities, (tokens,).
+    caches
+        Probabilities at each beta, (betas, tokens), NaN where nothing precedes.
+    lambdas
+        Weights of Kneser-Ney, (lambdas,).
+    """
+    return np.array([[losses(mixture(kneser_ney, cache, weight)).mean() for weight in lambdas] for cache in caches])
+
+
+def beta_grid(
+    betas: ArrayLike,
+    lambdas: Floats,
+    dev: tuple[Floats, Floats, Integers],
+    heldout: tuple[Floats, Floats, Integers],
+) -> Table:
+    """Choose lambda at each beta, and beta, on development documents; and score both splits.
+
+    Parameters
+    ----------
+    betas, lambdas
+        The grid, (B,) and (L,).
+    dev, heldout
+        Probabilities of Kneser-Ney, (tokens,), of the cache at each beta, (B, tokens), and the documents,
+        (tokens,).
+
+    Returns
+    -------
+    One row a beta: beta, lambda, dev, dev_se, heldout, heldout_se (nats per token), chosen (the best on
+    development).
+    """
+    grid = grid_losses(dev[0], dev[1], lambdas)
+    chosen = lambdas[grid.argmin(axis=1)]
+    columns: Table = {"beta": np.asarray(betas, dtype=np.float64), "lambda": chosen}
+    for split, (kneser_ney, caches, document) in {"dev": dev, "heldout": heldout}.items():
+        estimates = [
+            ratio_mean(losses(mixture(kneser_ney, cache, weight)), document)
+            for cache, weight in zip(caches, chosen, strict=True)
+        ]
+        columns[split] = np.array([estimate.mean for estimate in estimates])
+        columns[f"{split}_se"] = np.array([estimate.se for estimate in estimates])
+    columns["chosen"] = np.arange(len(chosen)) == columns["dev"].argmin()
+    return columns
+
+
+class Mentions(NamedTuple):
+    """Where each token's word was mentioned before in its document.
+
+    Attributes
+    ----------
+    distance
+        Tokens back to the previous mention, (tokens,); 0 for a first mention.
+    earlier_sentence
+        Whether that mention stands in an earlier sentence, (tokens,); False for a first mention.
+    """
+
+    distance: Integers
+    earlier_sentence: Mask
+
+    @property
+    def repeat(self) -> Mask:
+        """Whether the word occurred before in the document, (tokens,)."""
+        return self.distance > 0
+
+
+def mentions(token: Integers, document: Integers, sentence: Integers) -> Mentions:
+    """Find each token's previous mention.
+
+    Parameters
+    ----------
+    token
+        Ids of the words as they are compared: equal ids are mentions of one word, (tokens,).
+    document, sentence
+        Of each token, (tokens,); sentences are numbered within the document or throughout.
+    """
+    order = np.lexsort((np.arange(len(token)), token, document))
+    same = (token[order][1:] == token[order][:-1]) & (document[order][1:] == document[order][:-1])
+    here, before = order[1:][same], order[:-1][same]
+    distance = np.zeros(len(token), dtype=np.int64)
+    distance[here] = here - before
+    earlier = np.zeros(len(token), dtype=np.bool_)
+    earlier[here] = sentence[here] != sentence[before]
+    return Mentions(distance, earlier)
+
+
+def distance_groups(distance: Integers, edges: Sequence[int]) -> dict[str, Mask]:
+    """Group repeats by the distance of their previous mention: edges (12, 50) give 1-12, 13-50 and 51+."""
+    groups = {}
+    lowest = 1
+    for edge in edges:
+        groups[f"{lowest}-{edge}"] = (distance >= lowest) & (distance <= edge)
+        lowest = edge + 1
+    groups[f"{lowest}+"] = distance >= lowest
+    return groups
+
+
+def group_losses(models: Mapping[str, Floats], document: Integers, groups: Mapping[str, Mask]) -> Table:
+    """Mean loss of each model over each group of tokens.
+
+    Parameters
+    ----------
+    models
+        Loss of each token under each model, nats, (tokens,) each.
+    document
+        (tokens,).
+    groups
+        Which tokens belong to each group, (tokens,) each.
+
+    Returns
+    -------
+    One row a group and model: group, model, tokens, documents, share (of all tokens), loss, se (nats per
+    token), perplexity, reason (why a number is missing).
+    """
+    cells = [
+        (group, model, ratio_mean(values[mask], document[mask]))
+        for group, mask in groups.items()
+        for model, values in models.items()
+    ]
+    estimates = [estimate for _, _, estimate in cells]
+    loss = np.array([estimate.mean for estimate in estimates])
+    return {
+        "group": np.array([group for group, _, _ in cells], dtype=object),
+        "model": np.array([model for _, model, _ in cells], dtype=object),
+        **_counts(estimates, len(document)),
+        "loss": loss,
+        "se": np.array([estimate.se for estimate in estimates]),
+        "perplexity": np.exp(loss),
+        "reason": np.array([estimate.reason for estimate in estimates], dtype=object),
+    }
+
+
+def paired_gains(before: Floats, after: Floats, document: Integers, groups: Mapping[str, Mask]) -> Table:
+    """Mean paired gain `before - after` over each group of tokens.
+
+    Returns
+    -------
+    One row a group: group, tokens, documents, share (of all tokens), before, after, gain, se (nats per
+    token), z (gain in standard errors), part (the group's summed gain over that of all tokens), reason.
+    """
+    difference = before - after
+    estimates = [ratio_mean(difference[mask], document[mask]) for mask in groups.values()]
+    gain, se = np.array([e.mean for e in estimates]), np.array([e.se for e in estimates])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = gain / se
+        part = np.array([difference[mask].sum() for mask in groups.values()]) / difference.sum()
+    return {
+        "group": np.array(list(groups), dtype=object),
+        **_counts(estimates, len(document)),
+        "before": np.array([ratio_mean(before[mask], document[mask]).mean for mask in groups.values()]),
+        "after": np.array([ratio_mean(after[mask], document[mask]).mean for mask in groups.values()]),
+        "gain": gain,
+        "se": se,
+        "z": z,
+        "part": part,
+        "reason": np.array([estimate.reason for estimate in estimates], dtype=object),
+    }
+
+
+def characters(tokens: Sequence[str], silent: str = "</s>") -> Floats:
+    """Count each token's characters as written, plus one separator, (tokens,).
+
+    Characters are code points in Unicode normal form C, so that a decomposed accent is not a second
+    character. The sentence end `silent` is written as its separator alone.
+    """
+    return np.array([1.0 if token == silent else len(unicodedata.normalize("NFC", token)) + 1.0 for token in tokens])
+
+
+def bits_per_unit(nats: Floats, document: Integers, units: Floats) -> Estimate:
+    """Bits per character, byte or whatever `units` counts: never compare across different counts."""
+    return ratio_mean(nats / np.log(2.0), document, units)
+
+
+def _counts(estimates: Sequence[Estimate], tokens: int) -> Table:
+    counted = np.array([estimate.tokens for estimate in estimates], dtype=np.int64)
+    return {
+        "tokens": counted,
+        "documents": np.array([estimate.documents for estimate in estimates], dtype=np.int64),
+        "share": counted / max(tokens, 1),
+    }

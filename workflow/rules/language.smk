@@ -1,0 +1,140 @@
+# Attention over a document: what a kernel over a document's own earlier words adds to Kneser-Ney.
+#   needs   results/corpora/{corpus}/tokens.parquet
+#   makes   word vectors, Kneser-Ney, the probability of every token under every model, the development grid, and the
+#           tables and figures of the chapter, in which every corpus has its rows
+LANGUAGE = config["language"]
+LANGUAGE_TABLES = ["corpora", "grid", "heldout", "distance", "twins", "shapes"]
+TABLES += LANGUAGE_TABLES
+FIGURES += expand("{figure}-{corpus}", figure=["bandwidth", "distance"], corpus=CORPORA)
+
+
+rule vectors:
+    """Word vectors of the training documents, and the words that no vector tells apart."""
+    input:
+        tokens="results/corpora/{corpus}/tokens.parquet",
+    output:
+        vectors="results/corpora/{corpus}/vectors.parquet",
+        twins="results/language/{corpus}/twins.parquet",
+    log:
+        "results/logs/vectors-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("vectors.py"),
+        min_count=LANGUAGE["min_count"],
+        settings=LANGUAGE["vectors"],
+        seed=config["seed"],
+    script:
+        "../scripts/vectors.py"
+
+
+rule kneser_ney:
+    """Interpolated Kneser-Ney over the sentences of the training documents."""
+    input:
+        tokens="results/corpora/{corpus}/tokens.parquet",
+    output:
+        model="results/language/{corpus}/kneser-ney.parquet",
+    log:
+        "results/logs/kneser-ney-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("kneser_ney.py"),
+        min_count=LANGUAGE["min_count"],
+        settings=LANGUAGE["kneser_ney"],
+    script:
+        "../scripts/kneser_ney.py"
+
+
+rule scores:
+    """Probability of every development and held-out token under Kneser-Ney and under the cache at every beta."""
+    input:
+        tokens="results/corpora/{corpus}/tokens.parquet",
+        vectors="results/corpora/{corpus}/vectors.parquet",
+        model="results/language/{corpus}/kneser-ney.parquet",
+    output:
+        dev="results/language/{corpus}/scores-dev.parquet",
+        heldout="results/language/{corpus}/scores-heldout.parquet",
+    log:
+        "results/logs/scores-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("scores.py"),
+        min_count=LANGUAGE["min_count"],
+        betas=LANGUAGE["cache"]["betas"],
+    script:
+        "../scripts/scores.py"
+
+
+rule evaluate:
+    """The grid chosen on development, and held-out losses, gains and distances with clustered standard errors."""
+    input:
+        tokens="results/corpora/{corpus}/tokens.parquet",
+        dev="results/language/{corpus}/scores-dev.parquet",
+        heldout="results/language/{corpus}/scores-heldout.parquet",
+    output:
+        grid="results/language/{corpus}/grid.parquet",
+        heldout="results/language/{corpus}/heldout.parquet",
+        distance="results/language/{corpus}/distance.parquet",
+        shapes="results/language/{corpus}/shapes.parquet",
+    log:
+        "results/logs/evaluate-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("evaluate.py"),
+        min_count=LANGUAGE["min_count"],
+        lambdas=LANGUAGE["lambdas"],
+        edges=LANGUAGE["distance_edges"],
+    script:
+        "../scripts/evaluate.py"
+
+
+rule language_tables:
+    """The chapter's tables, each corpus stacked under the last."""
+    input:
+        corpora=expand("results/corpora/{corpus}/card.parquet", corpus=CORPORA),
+        grid=expand("results/language/{corpus}/grid.parquet", corpus=CORPORA),
+        heldout=expand("results/language/{corpus}/heldout.parquet", corpus=CORPORA),
+        distance=expand("results/language/{corpus}/distance.parquet", corpus=CORPORA),
+        twins=expand("results/language/{corpus}/twins.parquet", corpus=CORPORA),
+        shapes=expand("results/language/{corpus}/shapes.parquet", corpus=CORPORA),
+    output:
+        **published_tables(LANGUAGE_TABLES),
+    log:
+        "results/logs/language-tables.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("stack.py"),
+        corpora=CORPORA,
+    script:
+        "../scripts/stack.py"
+
+
+rule language_figures:
+    """Losses over the bandwidth, and the gain by distance back to the previous mention."""
+    input:
+        grid="results/language/{corpus}/grid.parquet",
+        heldout="results/language/{corpus}/heldout.parquet",
+        distance="results/language/{corpus}/distance.parquet",
+    output:
+        bandwidth="results/figures/bandwidth-{corpus}.svg",
+        bandwidth_png="results/figures/bandwidth-{corpus}.png",
+        distance="results/figures/distance-{corpus}.svg",
+        distance_png="results/figures/distance-{corpus}.png",
+    log:
+        "results/logs/language-figures-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("language_figures.py"),
+    script:
+        "../scripts/language_figures.py"
