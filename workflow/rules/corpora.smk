@@ -1,6 +1,23 @@
 # Corpora: from files to one long table of tokens.
-#   needs   the files that config `corpora` names
-#   makes   results/corpora/{corpus}/tokens.parquet, card.parquet
+#   needs   the files that config `corpora` names; the synthetic corpus is generated
+#   makes   results/corpora/{corpus}/tokens.parquet, card.parquet; results/corpora/synthetic/documents.parquet
+
+
+rule synthetic:
+    """The article's kind of corpus, generated from the seed; it is then read like any other."""
+    output:
+        documents="results/corpora/synthetic/documents.parquet",
+    log:
+        "results/logs/synthetic.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("synthetic.py"),
+        settings=config["synthetic"],
+        seed=config["seed"],
+    script:
+        "../scripts/synthetic.py"
 
 
 rule tokens:

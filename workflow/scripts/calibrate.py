@@ -79,7 +79,7 @@ def _losses(training: Text, heldout: Text, language: Mapping[str, Any]) -> dict[
     repeat = evaluate.mentions(heldout.token, heldout.document, heldout.sentence).repeat
     written = heldout.written()
     unknown = heldout.token == UNKNOWN_ID
-    speller = Speller(training.vocabulary[len(RESERVED) :], language["spelling"]["order"])
+    speller = Speller(training.vocabulary[len(RESERVED) :], language["speller_order"])
     spelled = np.array([speller.log2_probability(word) for word in written[unknown]])
     bits = nats.sum() / np.log(2.0) - spelled.sum()
     return {
