@@ -46,6 +46,13 @@ def test_sums_over_types_equal_sums_over_positions(tokens):
         np.testing.assert_allclose(row, position_by_position(document, vectors, vectors, beta), rtol=1e-12, atol=1e-15)
 
 
+def test_sums_over_types_equal_sums_over_positions_for_frequent_targets():
+    vectors = unit_vectors(6, 3, seed=16)
+    document = np.random.default_rng(17).choice(6, size=1000, p=(0.5, 0.3, 0.1, 0.05, 0.04, 0.01))
+    for row, beta in zip(cache_probabilities([document], vectors, vectors, BETAS)[0], BETAS, strict=True):
+        np.testing.assert_allclose(row, position_by_position(document, vectors, vectors, beta), rtol=1e-11)
+
+
 def test_queries_and_keys_may_differ_as_in_the_learned_kernel():
     rng = np.random.default_rng(2)
     queries, keys = 3.0 * rng.normal(size=(2, 80, 10))
@@ -59,6 +66,7 @@ def test_later_tokens_change_no_bit_of_earlier_predictions(tokens):
     types = 700
     vectors = unit_vectors(types, 20, seed=4)
     rng = np.random.default_rng(5)
+    # Type 0 is frequent enough to be summed by blocks of its own.
     document = rng.integers(0, types, size=tokens) * (rng.random(tokens) < 0.7)
     whole = cache_probabilities([document], vectors, vectors, BETAS)[0]
     for t in rng.integers(0, tokens, size=12):

@@ -3,9 +3,20 @@
 #   makes   word vectors, Kneser-Ney, the probability of every token under every model, the development grid, and the
 #           tables and figures of the chapter, in which every corpus has its rows
 LANGUAGE = config["language"]
-LANGUAGE_TABLES = ["corpora", "grid", "heldout", "distance", "twins", "shapes"]
+LANGUAGE_TABLES = [
+    "corpora",
+    "twins",
+    "grid",
+    "heldout",
+    "distance",
+    "epochs",
+    "learned",
+    "shapes",
+]
 TABLES += LANGUAGE_TABLES
-FIGURES += expand("{figure}-{corpus}", figure=["bandwidth", "distance"], corpus=CORPORA)
+FIGURES += expand(
+    "{figure}-{corpus}", figure=["bandwidth", "distance", "epochs"], corpus=CORPORA
+)
 
 
 rule vectors:
@@ -48,12 +59,82 @@ rule kneser_ney:
         "../scripts/kneser_ney.py"
 
 
-rule scores:
+rule caches:
     """Probability of every development and held-out token under Kneser-Ney and under the cache at every beta."""
     input:
         tokens="results/corpora/{corpus}/tokens.parquet",
         vectors="results/corpora/{corpus}/vectors.parquet",
         model="results/language/{corpus}/kneser-ney.parquet",
+    output:
+        dev="results/language/{corpus}/caches-dev.parquet",
+        heldout="results/language/{corpus}/caches-heldout.parquet",
+    log:
+        "results/logs/caches-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("caches.py"),
+        min_count=LANGUAGE["min_count"],
+        betas=LANGUAGE["cache"]["betas"],
+    script:
+        "../scripts/caches.py"
+
+
+rule grid:
+    """Lambda chosen at every beta, and beta, on development documents; losses on both splits."""
+    input:
+        tokens="results/corpora/{corpus}/tokens.parquet",
+        dev="results/language/{corpus}/caches-dev.parquet",
+        heldout="results/language/{corpus}/caches-heldout.parquet",
+    output:
+        grid="results/language/{corpus}/grid.parquet",
+    log:
+        "results/logs/grid-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("grid.py"),
+        min_count=LANGUAGE["min_count"],
+        lambdas=LANGUAGE["lambdas"],
+    script:
+        "../scripts/grid.py"
+
+
+rule pointer:
+    """The learned kernel: trained on training documents, its epoch and lambda chosen on development ones."""
+    input:
+        tokens="results/corpora/{corpus}/tokens.parquet",
+        vectors="results/corpora/{corpus}/vectors.parquet",
+        grid="results/language/{corpus}/grid.parquet",
+        dev="results/language/{corpus}/caches-dev.parquet",
+    output:
+        kernel="results/language/{corpus}/kernel.parquet",
+        epochs="results/language/{corpus}/epochs.parquet",
+    log:
+        "results/logs/pointer-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("pointer.py"),
+        min_count=LANGUAGE["min_count"],
+        lambdas=LANGUAGE["lambdas"],
+        settings=LANGUAGE["pointer"],
+        seed=config["seed"],
+    script:
+        "../scripts/pointer.py"
+
+
+rule scores:
+    """Every development and held-out token under every model: Kneser-Ney, each cache, the learned kernel."""
+    input:
+        tokens="results/corpora/{corpus}/tokens.parquet",
+        vectors="results/corpora/{corpus}/vectors.parquet",
+        kernel="results/language/{corpus}/kernel.parquet",
+        dev="results/language/{corpus}/caches-dev.parquet",
+        heldout="results/language/{corpus}/caches-heldout.parquet",
     output:
         dev="results/language/{corpus}/scores-dev.parquet",
         heldout="results/language/{corpus}/scores-heldout.parquet",
@@ -65,21 +146,21 @@ rule scores:
     params:
         code=code("scores.py"),
         min_count=LANGUAGE["min_count"],
-        betas=LANGUAGE["cache"]["betas"],
     script:
         "../scripts/scores.py"
 
 
 rule evaluate:
-    """The grid chosen on development, and held-out losses, gains and distances with clustered standard errors."""
+    """Held-out losses, gains and distances with standard errors clustered by document."""
     input:
         tokens="results/corpora/{corpus}/tokens.parquet",
-        dev="results/language/{corpus}/scores-dev.parquet",
-        heldout="results/language/{corpus}/scores-heldout.parquet",
-    output:
         grid="results/language/{corpus}/grid.parquet",
+        epochs="results/language/{corpus}/epochs.parquet",
+        scores="results/language/{corpus}/scores-heldout.parquet",
+    output:
         heldout="results/language/{corpus}/heldout.parquet",
         distance="results/language/{corpus}/distance.parquet",
+        learned="results/language/{corpus}/learned.parquet",
         shapes="results/language/{corpus}/shapes.parquet",
     log:
         "results/logs/evaluate-{corpus}.log",
@@ -89,7 +170,7 @@ rule evaluate:
     params:
         code=code("evaluate.py"),
         min_count=LANGUAGE["min_count"],
-        lambdas=LANGUAGE["lambdas"],
+        speller_order=LANGUAGE["speller_order"],
         edges=LANGUAGE["distance_edges"],
     script:
         "../scripts/evaluate.py"
@@ -103,6 +184,8 @@ rule language_tables:
         heldout=expand("results/language/{corpus}/heldout.parquet", corpus=CORPORA),
         distance=expand("results/language/{corpus}/distance.parquet", corpus=CORPORA),
         twins=expand("results/language/{corpus}/twins.parquet", corpus=CORPORA),
+        epochs=expand("results/language/{corpus}/epochs.parquet", corpus=CORPORA),
+        learned=expand("results/language/{corpus}/learned.parquet", corpus=CORPORA),
         shapes=expand("results/language/{corpus}/shapes.parquet", corpus=CORPORA),
     output:
         **published_tables(LANGUAGE_TABLES),
@@ -119,16 +202,19 @@ rule language_tables:
 
 
 rule language_figures:
-    """Losses over the bandwidth, and the gain by distance back to the previous mention."""
+    """Losses over the bandwidth, the gain by distance to the previous mention, and the learned kernel's epochs."""
     input:
         grid="results/language/{corpus}/grid.parquet",
         heldout="results/language/{corpus}/heldout.parquet",
         distance="results/language/{corpus}/distance.parquet",
+        epochs="results/language/{corpus}/epochs.parquet",
     output:
         bandwidth="results/figures/bandwidth-{corpus}.svg",
         bandwidth_png="results/figures/bandwidth-{corpus}.png",
         distance="results/figures/distance-{corpus}.svg",
         distance_png="results/figures/distance-{corpus}.png",
+        epochs="results/figures/epochs-{corpus}.svg",
+        epochs_png="results/figures/epochs-{corpus}.png",
     log:
         "results/logs/language-figures-{corpus}.log",
     conda:

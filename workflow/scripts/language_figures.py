@@ -10,6 +10,7 @@ def main(job: Job) -> None:
     drawings = {
         "bandwidth": language.losses_over_beta(columns["grid"], columns["heldout"]),
         "distance": language.gain_by_distance(columns["distance"]),
+        "epochs": language.learned_epochs(columns["epochs"]),
     }
     for name, drawing in drawings.items():
         style.save(drawing, job.output[name], job.output[f"{name}_png"])

@@ -1,32 +1,22 @@
-"""Probability of every development and held-out token under Kneser-Ney and under the cache at every beta."""
+"""Add the learned kernel's probabilities to those of Kneser-Ney and the caches."""
 
 import numpy as np
 
 from attnkernel import table
-from attnkernel.corpus.text import UNKNOWN_ID, read_text
+from attnkernel.corpus.text import read_text
 from attnkernel.job import Job, run
-from attnkernel.language import kneser_ney
 from attnkernel.language.cache import cache_probabilities
-from attnkernel.language.scored import cache_column
 
 
 def main(job: Job) -> None:
     corpus = read_text(job.input.tokens, job.params.min_count)
-    model = kneser_ney.from_columns(table.read(job.input.model))
     vectors = table.read(job.input.vectors, ["vector"])["vector"]
+    kernel = table.read(job.input.kernel)
+    queries, keys = vectors @ kernel["A"].T, vectors @ kernel["B"].T
     for split in ("dev", "heldout"):
-        text = corpus.of(split)
-        caches = cache_probabilities(text.by_document(), vectors, vectors, job.params.betas)
-        columns = {
-            "document": text.document_names(),
-            "sentence": text.sentence,
-            "position": text.position,
-            "token": text.written(),
-            "known": text.token != UNKNOWN_ID,
-            "kn": model.probabilities(text.token),
-        }
-        rows = np.concatenate(caches, axis=1)
-        job.write(job.output[split], columns | dict(zip(map(cache_column, job.params.betas), rows, strict=True)))
+        learned = cache_probabilities(corpus.of(split).by_document(), queries, keys, [1.0])
+        columns = table.read(job.input[split])
+        job.write(job.output[split], columns | {"learned": np.concatenate(learned, axis=1)[0]})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Figures of the language chapter: losses over the bandwidth, and where the gain arises."""
+"""Figures of the language chapter: losses over the bandwidth, gains by distance, learning, random features."""
 
 from __future__ import annotations
 
@@ -16,74 +16,175 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 def losses_over_beta(grid: Columns, heldout: Columns) -> Figure:
-    """Development and held-out loss over the inverse bandwidth, with bands of one standard error.
-
-    The betas are evenly spaced, as they double; the ends are the unigram and the bigram cache.
+    """Loss of the mixture at each beta on both splits, with bands of one clustered standard error.
 
     Parameters
     ----------
-    grid, heldout
-        A corpus's tables `grid` and `heldout`.
+    grid
+        Columns of `evaluate.beta_grid`: beta, lambda, dev, dev_se, heldout, heldout_se, chosen.
+    heldout
+        Columns group, model and loss, of which the row `all`, `kn` is drawn as the level to beat.
     """
-    drawing = style.figure(style.DOUBLE, 2.9)
-    place = np.arange(len(grid["beta"]))
-    star = int(np.flatnonzero(grid["chosen"])[0])
-    for axes, split, title in zip(drawing.subplots(1, 2), ("dev", "heldout"), ("Development", "Held out"), strict=True):
-        loss, error = grid[split], grid[f"{split}_se"]
-        axes.fill_between(place, loss - error, loss + error, color=style.BLUE, alpha=0.15, linewidth=0)
-        axes.plot(place, loss, "o-", color=style.BLUE)
-        axes.plot(place[star], loss[star], "o", color=style.VERMILION, markersize=7)
-        axes.annotate(
-            f"chosen, $\\beta$ = {grid['beta'][star]:g}",
-            (place[star], loss[star]),
-            (0, -14),
-            textcoords="offset points",
-            ha="center",
-            color=style.VERMILION,
-        )
-        axes.set_xticks(place, [_beta_label(beta) for beta in grid["beta"].tolist()])
-        axes.set(title=title, xlabel=r"inverse bandwidth $\beta$", ylabel="loss (nats per token)")
-        axes.margins(y=0.25)
-        _mark_end(axes, 0, loss[0], "unigram cache", "left", grid["beta"][0] == 0.0)
-        _mark_end(axes, place[-1], loss[-1], "bigram cache", "right", np.isinf(grid["beta"][-1]))
-    whole = heldout["group"] == "all"
-    baseline = float(heldout["loss"][whole & (heldout["model"] == "kn")][0])
-    drawing.axes[1].set_title(f"Held out (Kneser–Ney alone: {baseline:.3f})")
+    drawing = style.figure(style.SINGLE, 2.9)
+    axes = drawing.subplots()
+    # Steps of beta are steps of the axis: its ends, 0 and infinity, have no place on a scale.
+    x = np.arange(len(grid["beta"]))
+    for split, label, colour in (("dev", "development", style.ORANGE), ("heldout", "held out", style.BLUE)):
+        loss, se = grid[split], grid[f"{split}_se"]
+        axes.fill_between(x, loss - se, loss + se, color=colour, alpha=0.15, linewidth=0)
+        axes.plot(x, loss, "o-", color=colour, label=label)
+    kneser_ney = heldout["loss"][(heldout["group"] == "all") & (heldout["model"] == "kn")]
+    axes.axhline(float(kneser_ney[0]), color=style.GREY, linestyle="--", label="Kneser–Ney alone, held out")
+
+    row = int(np.flatnonzero(grid["chosen"])[0])
+    axes.plot(x[row], grid["heldout"][row], "o", markersize=9, markerfacecolor="none", color=style.BLUE)
+    axes.axvline(x[row], color=style.GREY, linestyle=":", linewidth=0.8, zorder=0)
+    axes.annotate(
+        f"chosen on development: β = {_number(grid['beta'][row])}, λ = {grid['lambda'][row]:.2f}",
+        (0.5, 0.03),
+        xycoords="axes fraction",
+        ha="center",
+        va="bottom",
+        fontsize=7.5,
+        color=style.INK,
+    )
+    low, high = axes.get_ylim()
+    axes.set_ylim(low - 0.12 * (high - low), high)
+    axes.set_xticks(x, [_end_label(beta) for beta in grid["beta"]])
+    axes.set_xlabel("inverse bandwidth β")
+    axes.set_ylabel("loss (nats per token)")
+    _legend_above(drawing, axes)
     return drawing
 
 
 def gain_by_distance(distance: Columns) -> Figure:
-    """Paired gain on repeats by the distance back to the previous mention, with two standard errors.
+    """Paired gain over Kneser-Ney on repeats, by the distance back to the previous mention, with one standard error.
 
     Parameters
     ----------
     distance
-        A corpus's table `distance`.
+        Columns distance (such as 1-12), share (of the repeats), gain, gain_se (nats per token).
     """
     drawing = style.figure(style.SINGLE, 2.6)
     axes = drawing.subplots()
-    scopes = {"all": ("all repeats", style.BLUE, "o"), "in vocabulary": ("known words only", style.ORANGE, "s")}
-    for shift, (scope, (label, colour, marker)) in zip((-0.06, 0.06), scopes.items(), strict=True):
-        here = distance["scope"] == scope
-        place = np.arange(int(here.sum()))
-        gain, error = distance["gain"][here], distance["gain_se"][here]
-        axes.errorbar(
-            place + shift, gain, 2.0 * error, fmt=f"{marker}-", color=colour, capsize=2.5, elinewidth=0.9, label=label
-        )
-    names = distance["distance"][distance["scope"] == "all"].tolist()
-    axes.set_xticks(np.arange(len(names)), [name.replace("-", "–") for name in names])
-    axes.set(xlabel="tokens back to the previous mention", ylabel="gain (nats per token)")
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-    axes.margins(x=0.12)
-    axes.legend()
+    x = np.arange(len(distance["distance"]))
+    axes.axhline(0.0, color=style.INK, linewidth=0.6)
+    axes.bar(x, distance["gain"], width=0.55, color=style.SKY)
+    axes.errorbar(x, distance["gain"], distance["gain_se"], fmt="none", ecolor=style.INK, elinewidth=1.0, capsize=3)
+    for place, gain, se in zip(x, distance["gain"], distance["gain_se"], strict=True):
+        if np.isfinite(gain):
+            edge = gain + np.sign(gain) * np.nan_to_num(se)
+            axes.annotate(
+                f"{gain:.3f}",
+                (place, edge),
+                xytext=(0, 3 if gain >= 0 else -3),
+                textcoords="offset points",
+                ha="center",
+                va="bottom" if gain >= 0 else "top",
+                fontsize=7.5,
+            )
+    axes.margins(y=0.15)
+    labels = [
+        f"{name.replace('-', '–')}\n{share:.0%} of repeats"
+        for name, share in zip(distance["distance"], distance["share"], strict=True)
+    ]
+    axes.set_xticks(x, labels)
+    axes.set_xlim(-0.6, len(x) - 0.4)
+    axes.grid(axis="x", visible=False)
+    axes.set_xlabel("tokens back to the previous mention")
+    axes.set_ylabel("gain over Kneser–Ney\n(nats per token)")
     return drawing
 
 
-def _beta_label(beta: float) -> str:
-    return {0.5: "½", float("inf"): "∞"}.get(beta, f"{beta:g}")
+def learned_epochs(epochs: Columns) -> Figure:
+    """Training of the learned kernel: pointer losses, and what the mixture makes of them on development.
+
+    Parameters
+    ----------
+    epochs
+        Columns of `pointer.epoch_table`: epoch, train, dev (pointer losses), dev_mixture, lambda, chosen.
+    """
+    drawing = style.figure(style.DOUBLE, 2.6)
+    left, right = drawing.subplots(1, 2)
+    epoch = epochs["epoch"]
+    for split, label, colour in (("train", "training", style.VERMILION), ("dev", "development", style.ORANGE)):
+        left.plot(epoch, epochs[split], "o-", color=colour, label=label)
+    left.set_ylabel("pointer loss (nats per repeat)")
+    left.legend()
+    right.plot(epoch, epochs["dev_mixture"], "o-", color=style.ORANGE)
+    row = int(np.flatnonzero(epochs["chosen"])[0])
+    right.axvline(epoch[row], color=style.GREY, linestyle="--", linewidth=1.0)
+    right.annotate(
+        f"chosen: epoch {epoch[row]}, λ = {epochs['lambda'][row]:.2f}",
+        (epoch[row], 0.97),
+        xycoords=("data", "axes fraction"),
+        xytext=(-4 if row > len(epoch) / 2 else 4, 0),
+        textcoords="offset points",
+        ha="right" if row > len(epoch) / 2 else "left",
+        va="top",
+        fontsize=7.5,
+        color=style.GREY,
+    )
+    right.set_ylabel("mixture loss, development\n(nats per token)")
+    for letter, axes in zip("ab", (left, right), strict=True):
+        axes.set_xticks(epoch[:: max(1, len(epoch) // 6)])
+        axes.set_xlabel("epoch (0: the fixed kernel)")
+        style.panel_letter(axes, letter)
+    return drawing
 
 
-def _mark_end(axes: Axes, x: float, y: float, name: str, side: str, is_end: bool) -> None:
-    if is_end:
-        offset = (2, 9) if side == "left" else (-2, 9)
-        axes.annotate(name, (x, y), offset, textcoords="offset points", ha=side, fontsize=7.5, color=style.INK)
+def feature_errors(features: Columns) -> Figure:
+    """Total variation between attention through random features and exact attention.
+
+    Parameters
+    ----------
+    features
+        Columns of `random_features.total_variation`: beta, features, total_variation, se.
+    """
+    drawing = style.figure(style.SINGLE, 2.8)
+    axes = drawing.subplots()
+    colours = (style.SKY, style.BLUE, style.GREEN, style.ORANGE, style.VERMILION, style.PURPLE, style.GREY)
+    betas = np.unique(features["beta"])
+    for beta, colour in zip(betas, np.resize(colours, len(betas)), strict=True):
+        mine = features["beta"] == beta
+        m, error = features["features"][mine], features["total_variation"][mine]
+        axes.errorbar(m, error, features["se"][mine], fmt="o-", color=colour, elinewidth=0.8)
+        axes.annotate(
+            f"β = {_number(beta)}",
+            (m[-1], error[-1]),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
+            color=colour,
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    sizes = np.unique(features["features"])
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.minorticks_off()
+    ticks = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+    low, high = axes.get_ylim()
+    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_ylim(low, high)
+    axes.set_xlim(sizes[0] / 1.3, sizes[-1] * 3.2)
+    axes.set_xlabel("random features m")
+    axes.set_ylabel("mean total variation")
+    return drawing
+
+
+def _number(beta: float) -> str:
+    return "∞" if np.isinf(beta) else f"{beta:g}"
+
+
+def _end_label(beta: float) -> str:
+    """Tick label of a beta; the two ends of the bandwidth carry the names of the models that they are."""
+    ends = {0.0: "\nunigram\ncache", np.inf: "\nbigram\ncache"}
+    return _number(beta) + ends.get(float(beta), "")
+
+
+def _legend_above(drawing: Figure, axes: Axes) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    drawing.legend(
+        handles, labels, loc="outside upper left", ncols=3, columnspacing=1.0, handlelength=1.4, fontsize=6.8
+    )

@@ -123,25 +123,29 @@ class Layout:
         Local number of each pair's context, (pairs,).
     known
         Distinct contexts before each pair, (pairs,).
-    position, context, count
-        For each pair and each distinct context that has preceded its target: the pair, that context, and how
-        often it has done so. Within a pair, the context that did so first comes first.
+    position, earlier
+        Each pair beside each earlier pair of the same target, among the first `most` of the target.
+    frequent
+        All the pairs of each target that has more.
+    most
+        That bound: pairs of pairs would otherwise grow with the square of the document.
     """
 
     types: Integers
     contexts: Integers
     known: Integers
     position: Integers
-    context: Integers
-    count: Floats
+    earlier: Integers
+    frequent: list[Integers]
+    most: int
 
 
-def lay_out(document: Integers) -> Layout:
+def lay_out(document: Integers, most: int = _BLOCK) -> Layout:
     """Read a document of at least two tokens as pairs; see `Layout`."""
     types, contexts, first = _by_first_appearance(document[:-1])
     new = np.zeros(len(contexts), dtype=np.int64)
     new[first] = 1
-    return Layout(types, contexts, np.cumsum(new) - new, *_matches(contexts, document[1:]))
+    return Layout(types, contexts, np.cumsum(new) - new, *_repeats(document[1:], most), most)
 
 
 def _by_first_appearance(values: Integers) -> tuple[Integers, Integers, Integers]:
@@ -153,40 +157,18 @@ def _by_first_appearance(values: Integers) -> tuple[Integers, Integers, Integers
     return distinct[order], number[inverse], first[order]
 
 
-def _matches(contexts: Integers, targets: Integers) -> tuple[Integers, Integers, Floats]:
-    """Enumerate, for each pair, the distinct earlier contexts of its target with their counts.
-
-    A combination of context and target that first occurs at rank f among the target's n occurrences is met
-    again by those of rank f + 1 to n - 1: one run of n - 1 - f entries, along which its count is a running
-    sum of marks.
-    """
-    pairs = len(targets)
+def _repeats(targets: Integers, most: int) -> tuple[Integers, Integers, list[Integers]]:
+    """Pair each of a target's first `most` occurrences with each earlier one, and list the targets that have more."""
     order = np.argsort(targets, kind="stable")
     start = np.flatnonzero(np.diff(targets[order], prepend=-1))
-    size = np.diff(start, append=pairs)
-    group = np.repeat(np.arange(len(start)), size)
-    rank = np.arange(pairs) - start[group]
+    size = np.diff(start, append=len(targets))
+    start_of = np.repeat(start, size)
+    rank = np.arange(len(targets)) - start_of
+    frequent = [order[begin : begin + number] for begin, number in zip(start, size, strict=True) if number > most]
 
-    # Numbered by first appearance along the sorted pairs, combinations come group by group and oldest first.
-    _, combination, first = _by_first_appearance(group * (pairs + 1) + contexts[order])
-    length = size[group[first]] - 1 - rank[first]
-    offset = np.cumsum(length) - length
-
-    seen_again = rank < size[group] - 1
-    marks = np.zeros(int(length.sum()), dtype=np.int64)
-    marks[(offset[combination] + rank - rank[first][combination])[seen_again]] = 1
-    running = np.cumsum(marks)
-    occupied = length > 0
-    before = np.zeros_like(length)
-    before[occupied] = running[offset[occupied]] - 1
-
-    entry = np.arange(len(marks)) - np.repeat(offset, length)
-    position = order[np.repeat(first + 1, length) + entry]
-    return (
-        position,
-        np.repeat(contexts[order][first], length),
-        (running - np.repeat(before, length)).astype(np.float64),
-    )
+    repeats = np.where(rank < most, rank, 0)
+    entry = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    return np.repeat(order, repeats), order[np.repeat(start_of, repeats) + entry], frequent
 
 
 def _document_cache(
@@ -269,38 +251,50 @@ def kernel_masses(
     pairs = len(layout.contexts)
     if reference is None:
         reference = np.zeros(pairs)
-    cell = layout.contexts[layout.position] * table.shape[1] + layout.context
-    mass = layout.count * weigh(table.ravel()[cell], reference[layout.position])
+    cell = layout.contexts[layout.position] * table.shape[1] + layout.contexts[layout.earlier]
+    mass = weigh(table.ravel()[cell], reference[layout.position])
     matching = np.bincount(layout.position, weights=mass, minlength=pairs).astype(np.float64, copy=False)
+    for sequence in layout.frequent:
+        matching[sequence[layout.most :]] = _mass_before(table, layout, sequence, layout.most, weigh, reference)
+    return matching, _mass_before(table, layout, np.arange(pairs), 0, weigh, reference)
 
-    total = np.empty(pairs)
-    counts = np.zeros(len(table))
-    for pair, known in _blocks(layout):
+
+def _mass_before(
+    table: Floats, layout: Layout, sequence: Integers, start: int, weigh: Weigh, reference: Floats
+) -> Floats:
+    """Kernel mass of each pair in a sequence of pairs, from `start` on, on those before it in the sequence."""
+    counts = np.bincount(layout.contexts[sequence[:start]], minlength=len(table)).astype(np.float64)
+    masses = []
+    for pair, size, known, present in _blocks(layout, sequence, start):
         context, beside = layout.contexts[pair], reference[pair, None]
-        rows = table[context]
+        rows = table[context, :present]
         before = weigh(rows[:, :known], beside) @ counts[:known]
         within = weigh(rows[:, context], beside) * _EARLIER
-        size = min(_BLOCK, pairs - pair[0])
-        total[pair[:size]] = (before + within.sum(axis=1))[:size]
+        masses.append((before + within.sum(axis=1))[:size])
         counts += np.bincount(context[:size], minlength=len(counts))
-    return matching, total
+    return np.concatenate(masses)
 
 
 def _nearest_so_far(scores: Floats, layout: Layout) -> Floats:
     """Largest score of each pair's context against the contexts before it, (pairs,); -inf for the first."""
-    pairs = len(layout.contexts)
-    largest = np.empty(pairs)
-    for pair, known in _blocks(layout):
-        rows = scores[layout.contexts[pair]]
+    largest = []
+    for pair, size, known, present in _blocks(layout, np.arange(len(layout.contexts)), 0):
+        rows = scores[layout.contexts[pair], :present]
         before = rows[:, :known].max(axis=1, initial=-np.inf)
         within = np.where(_EARLIER, rows[:, layout.contexts[pair]], -np.inf).max(axis=1)
-        size = min(_BLOCK, pairs - pair[0])
-        largest[pair[:size]] = np.maximum(before, within)[:size]
-    return largest
+        largest.append(np.maximum(before, within)[:size])
+    return np.concatenate(largest)
 
 
-def _blocks(layout: Layout) -> Iterator[tuple[Integers, int]]:
-    """Pairs in blocks of one size, filled with the last pair, and how many contexts are known before each."""
-    pairs = len(layout.contexts)
-    for start in range(0, pairs, _BLOCK):
-        yield np.minimum(np.arange(start, start + _BLOCK), pairs - 1), int(layout.known[start])
+def _blocks(layout: Layout, sequence: Integers, start: int) -> Iterator[tuple[Integers, int, int, int]]:
+    """Cut a sequence of pairs into blocks of one size.
+
+    Yields
+    ------
+    The pairs of a block, filled with the last of them; how many they are without the filling; how many contexts the
+    document has shown before the block, and by its end.
+    """
+    for begin in range(start, len(sequence), _BLOCK):
+        members = sequence[begin : begin + _BLOCK]
+        pair = np.pad(members, (0, _BLOCK - len(members)), mode="edge")
+        yield pair, len(members), int(layout.known[pair[0]]), int(layout.known[pair[-1]]) + 1

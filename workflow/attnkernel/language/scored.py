@@ -38,6 +38,8 @@ class Scored(NamedTuple):
         Probabilities, (tokens,).
     caches
         Probabilities at each beta, (betas, tokens), NaN where nothing precedes.
+    learned
+        Probabilities of the learned kernel, (tokens,), NaN where nothing precedes; none before it is trained.
     """
 
     token: Integers
@@ -47,6 +49,7 @@ class Scored(NamedTuple):
     betas: Floats
     kneser_ney: Floats
     caches: Floats
+    learned: Floats | None = None
 
 
 def cache_column(beta: float) -> str:
@@ -60,7 +63,7 @@ def read_scores(path: str | Path, text: Text) -> Scored:
     Parameters
     ----------
     path
-        A `scores-dev.parquet` or `scores-heldout.parquet`.
+        A `caches-*.parquet` or `scores-*.parquet`.
     text
         The same split of the corpus.
 
@@ -79,4 +82,5 @@ def read_scores(path: str | Path, text: Text) -> Scored:
         np.array([float(name.removeprefix(_PREFIX)) for name in names]),
         columns["kn"],
         np.array([columns[name] for name in names]),
+        columns.get("learned"),
     )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnkernel.corpus.text import UNKNOWN_ID, Text
+from attnkernel.corpus.tokens import RESERVED
 from attnkernel.language import evaluate
 from attnkernel.language.cache import mixture
 from attnkernel.language.scored import Scored
+from attnkernel.language.speller import Speller
 
 Floats = NDArray[np.float64]
 Table = dict[str, NDArray[Any]]
@@ -19,6 +22,7 @@ KNESER_NEY: Final = "kn"
 MIXTURE: Final = "mixture"
 UNIGRAM_CACHE: Final = "unigram cache"
 BIGRAM_CACHE: Final = "bigram cache"
+LEARNED: Final = "learned"
 
 
 def grid_table(lambdas: Floats, dev: Scored, heldout: Scored) -> Table:
@@ -37,31 +41,77 @@ def chosen(grid: Mapping[str, NDArray[Any]]) -> tuple[int, float]:
     return row, float(grid["lambda"][row])
 
 
-def model_losses(scored: Scored, grid: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
-    """Loss of every token under Kneser-Ney and under the mixtures with the chosen, unigram and bigram cache, in nats.
+def starting_point(grid: Mapping[str, NDArray[Any]]) -> tuple[float, float]:
+    """The chosen beta and its lambda; if infinity was chosen, the best finite beta, as a smooth kernel is needed."""
+    row = int(np.where(np.isfinite(grid["beta"]), grid["dev"], np.inf).argmin())
+    return float(grid["beta"][row]), float(grid["lambda"][row])
 
-    The two ends of the bandwidth are there if the grid holds them, each with the lambda that development chose for it.
+
+def model_losses(
+    scored: Scored, grid: Mapping[str, NDArray[Any]], epochs: Mapping[str, NDArray[Any]]
+) -> dict[str, Floats]:
+    """Loss of every token, in nats, under Kneser-Ney and under its mixtures.
+
+    The mixtures are with the chosen cache, with the unigram and the bigram cache if the grid holds them, and with the
+    learned kernel, each with the lambda that development chose for it.
     """
+    losses = {KNESER_NEY: evaluate.losses(scored.kneser_ney)}
     rows = {MIXTURE: chosen(grid)[0]}
     for name, end in ((UNIGRAM_CACHE, 0.0), (BIGRAM_CACHE, np.inf)):
         at = np.flatnonzero(grid["beta"] == end)
         if at.size:
             rows[name] = int(at[0])
-    losses = {KNESER_NEY: evaluate.losses(scored.kneser_ney)}
     for name, row in rows.items():
         mixed = mixture(scored.kneser_ney, scored.caches[row], float(grid["lambda"][row]))
         losses[name] = evaluate.losses(mixed)
+    if scored.learned is not None:
+        weight = float(epochs["lambda"][epochs["chosen"]][0])
+        losses[LEARNED] = evaluate.losses(mixture(scored.kneser_ney, scored.learned, weight))
     return losses
 
 
-def heldout_table(scored: Scored, losses: Mapping[str, Floats]) -> Table:
+class Written(NamedTuple):
+    """What tokens cost and are beyond their class in the closed vocabulary.
+
+    Attributes
+    ----------
+    spelling
+        Bits that spell an unknown word; 0 for a known one, (tokens,).
+    characters
+        As written, one separator a token included, (tokens,).
+    """
+
+    spelling: Floats
+    characters: Floats
+
+
+def written_out(text: Text, order: int) -> Written:
+    """Spelling and length of the held-out tokens, under a character model of the training types.
+
+    Parameters
+    ----------
+    text
+        The whole corpus.
+    order
+        Of the character model.
+    """
+    speller = Speller(text.vocabulary[len(RESERVED) :], order)
+    heldout = text.of("heldout")
+    unknown = np.unique(heldout.surface[heldout.token == UNKNOWN_ID])
+    spelling = np.zeros(len(text.surfaces))
+    spelling[unknown] = [-speller.log2_probability(text.surfaces[code]) for code in unknown.tolist()]
+    return Written(spelling[heldout.surface], evaluate.characters(text.surfaces)[heldout.surface])
+
+
+def heldout_table(scored: Scored, losses: Mapping[str, Floats], written: Written) -> Table:
     """Held-out losses and paired gains over Kneser-Ney, for all tokens and where they arise.
 
     Returns
     -------
     One row a group and model: group (all; repeats and first mentions; in vocabulary and unknown, and their repeats),
     model, tokens, documents, share, loss, se (nats per token), perplexity, gain, gain_se (nats per token, paired
-    against Kneser-Ney, clustered by document), gain_z (gain in standard errors), reason (why a number is missing).
+    against Kneser-Ney, clustered by document), gain_z (gain in standard errors), bits_per_character, bits_se (over the
+    open vocabulary: unknown words are spelled), reason (why a number is missing).
     """
     repeat = evaluate.mentions(scored.token, scored.document, scored.sentence).repeat
     groups = {
@@ -78,8 +128,59 @@ def heldout_table(scored: Scored, losses: Mapping[str, Floats]) -> Table:
     for name, source in (("gain", "gain"), ("gain_se", "se"), ("gain_z", "z")):
         # group_losses goes through the models within a group, so the models' columns interleave.
         columns[name] = np.stack([gain[source] for gain in gains], axis=1).ravel()
+    nats = {name: loss + np.log(2.0) * written.spelling for name, loss in losses.items()}
+    bits = [
+        evaluate.bits_per_unit(loss[mask], scored.document[mask], written.characters[mask])
+        for mask in groups.values()
+        for loss in nats.values()
+    ]
+    columns["bits_per_character"] = np.array([estimate.mean for estimate in bits])
+    columns["bits_se"] = np.array([estimate.se for estimate in bits])
     columns["reason"] = columns.pop("reason")
     return columns
+
+
+def learned_table(
+    scored: Scored,
+    losses: Mapping[str, Floats],
+    grid: Mapping[str, NDArray[Any]],
+    epochs: Mapping[str, NDArray[Any]],
+) -> Table:
+    """The learned kernel beside the fixed one that it started from, on held-out documents.
+
+    Returns
+    -------
+    One row: epochs, epoch (chosen), lambda, train_start, train_end (training pointer losses), fixed, fixed_se,
+    learned, learned_se (held-out pointer losses over the repeats), mixture, mixture_se (nats per token), gain, gain_se
+    (paired, over the mixture with the fixed kernel), gain_z.
+    """
+    row = int(np.flatnonzero(grid["beta"] == starting_point(grid)[0])[0])
+    best = int(np.flatnonzero(epochs["chosen"])[0])
+    learned = scored.learned if scored.learned is not None else np.full(len(scored.token), np.nan)
+    # The cache knows a target exactly where it has occurred before with a previous token.
+    seen = scored.caches[row] > 0.0
+    pointer = [
+        evaluate.ratio_mean(evaluate.losses(p[seen]), scored.document[seen]) for p in (scored.caches[row], learned)
+    ]
+    mixed = evaluate.ratio_mean(losses[LEARNED], scored.document)
+    gain = evaluate.ratio_mean(losses[MIXTURE] - losses[LEARNED], scored.document)
+    values = {
+        "epochs": len(epochs["epoch"]) - 1,
+        "epoch": int(epochs["epoch"][best]),
+        "lambda": float(epochs["lambda"][best]),
+        "train_start": float(epochs["train"][0]),
+        "train_end": float(epochs["train"][-1]),
+        "fixed": pointer[0].mean,
+        "fixed_se": pointer[0].se,
+        "learned": pointer[1].mean,
+        "learned_se": pointer[1].se,
+        "mixture": mixed.mean,
+        "mixture_se": mixed.se,
+        "gain": gain.mean,
+        "gain_se": gain.se,
+        "gain_z": gain.mean / gain.se if gain.se else np.nan,
+    }
+    return {name: np.array([value]) for name, value in values.items()}
 
 
 def distance_table(scored: Scored, losses: Mapping[str, Floats], edges: Sequence[int]) -> Table:
@@ -127,6 +228,8 @@ def shape_table(
     grid: Mapping[str, NDArray[Any]],
     heldout: Mapping[str, NDArray[Any]],
     distance: Mapping[str, NDArray[Any]],
+    epochs: Mapping[str, NDArray[Any]],
+    learned: Mapping[str, NDArray[Any]],
     far_gain_ratio: float,
 ) -> Table:
     """What should be true of a kernel cache on any text that repeats itself, and whether it is.
@@ -152,6 +255,8 @@ def shape_table(
         ("gain grows with distance", *_above(float(steps["all"].min()), 0.0)),
         ("gain grows with distance, in vocabulary", *_above(float(steps["in vocabulary"].min()), 0.0)),
         ("gain on repeats from earlier sentences over the net gain", *_above(far_gain_ratio, 1.0)),
+        ("training pointer loss falls at every epoch", *_above(float(-np.diff(epochs["train"]).max()), 0.0)),
+        ("learned kernel gains over six standard errors", *_above(float(learned["gain_z"][0]), 6.0)),
     ]
     return {
         "shape": np.array([row[0] for row in rows], dtype=object),

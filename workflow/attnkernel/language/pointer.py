@@ -1,0 +1,267 @@
+"""The learned kernel (Definition 4): a pointer loss asks the cache to put its weight where the target is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnkernel.language.cache import cache_probabilities, lay_out
+from attnkernel.language.evaluate import grid_losses
+from attnkernel.optimize import Adam
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# Positions taken at once: their attention over context types is one matrix.
+_BLOCK: Final = 512
+
+
+@dataclass(frozen=True)
+class PointerBlock:
+    """Positions of one document whose target can be copied, and what precedes them; nothing here is learned.
+
+    Attributes
+    ----------
+    query
+        Type of each position's context, (positions,).
+    key
+        Types of the distinct contexts before the last position, (K,).
+    before
+        Earlier pairs with each context before the first position, (K,).
+    row, column
+        For each pair from there on: the first position that may read it, and its context among the keys.
+    match_row, match_column
+        Each position, in ascending order, beside each earlier pair of its target: that pair's context among the keys.
+    """
+
+    query: Integers
+    key: Integers
+    before: Floats
+    row: Integers
+    column: Integers
+    match_row: Integers
+    match_column: Integers
+
+    @property
+    def counts(self) -> Floats:
+        """Earlier pairs with each context, (positions, K); made anew, for they would fill the memory."""
+        rows, keys = len(self.query), len(self.key)
+        steps = np.bincount(self.row * keys + self.column, minlength=rows * keys).reshape(rows, keys)
+        return np.asarray(self.before + np.cumsum(steps, axis=0))
+
+
+class Gradient(NamedTuple):
+    """Summed pointer loss in nats, the positions it sums over, and its derivatives, (d, d) each."""
+
+    loss: float
+    positions: int
+    A: Floats
+    B: Floats
+
+
+class History(NamedTuple):
+    """Training, epoch by epoch; entry 0 is the start.
+
+    Attributes
+    ----------
+    loss
+        Mean training pointer loss at the end of the epoch, nats, (epochs + 1,).
+    A, B
+        The learned maps then, (epochs + 1, d, d).
+    """
+
+    loss: Floats
+    A: Floats
+    B: Floats
+
+
+def pointer_blocks(document: Integers) -> list[PointerBlock]:
+    """Positions of a document whose target has occurred before with a previous token, in blocks."""
+    if len(document) < 3:
+        return []
+    layout = lay_out(document, most=len(document))
+    order = np.argsort(layout.position, kind="stable")
+    match_pair = layout.position[order]
+    pairs = np.unique(match_pair)
+    blocks = []
+    for start in range(0, len(pairs), _BLOCK):
+        mine = pairs[start : start + _BLOCK]
+        first, last = mine[0], mine[-1]
+        keys = layout.known[last]
+        here = order[np.searchsorted(match_pair, first) : np.searchsorted(match_pair, last, side="right")]
+        blocks.append(
+            PointerBlock(
+                query=layout.types[layout.contexts[mine]],
+                key=layout.types[:keys],
+                before=np.bincount(layout.contexts[:first], minlength=keys).astype(np.float64),
+                row=np.searchsorted(mine, np.arange(first, last), side="right"),
+                column=layout.contexts[first:last],
+                match_row=np.searchsorted(mine, layout.position[here]),
+                match_column=layout.contexts[layout.earlier[here]],
+            )
+        )
+    return blocks
+
+
+def pointer_loss(blocks: Sequence[PointerBlock], vectors: Floats, A: Floats, B: Floats) -> float:
+    """Mean pointer loss `-log sum_{j<t: x_j = x_t} alpha_tj` over the positions of `blocks`, in nats.
+
+    Parameters
+    ----------
+    blocks
+        From `pointer_blocks`, of one document or of many.
+    vectors
+        Word vectors u, (types, d).
+    A, B
+        `alpha_tj ~ exp(<A u(x_{t-1}), B u(x_{j-1})>)`, (d, d) each.
+
+    Returns
+    -------
+    NaN if there is no position.
+    """
+    positions = sum(len(block.query) for block in blocks)
+    total = sum(_attend(block, vectors, A, B).loss for block in blocks)
+    return total / positions if positions else float("nan")
+
+
+def pointer_gradient(blocks: Sequence[PointerBlock], vectors: Floats, A: Floats, B: Floats) -> Gradient:
+    """Summed pointer loss and its gradient; arguments as `pointer_loss`.
+
+    With the attention alpha of a position over contexts, and its share beta on the contexts that preceded
+    the target, the score of a context has the derivative `alpha - beta`.
+    """
+    loss, positions = 0.0, 0
+    gradient_A, gradient_B = np.zeros_like(A), np.zeros_like(B)
+    for block in blocks:
+        read = _attend(block, vectors, A, B)
+        loss += read.loss
+        positions += len(block.query)
+        difference = read.attention
+        np.subtract.at(difference, (block.match_row, block.match_column), read.share)
+        gradient_A += (difference @ read.keys).T @ vectors[block.query]
+        gradient_B += (difference.T @ read.queries).T @ vectors[block.key]
+    return Gradient(loss, positions, gradient_A, gradient_B)
+
+
+def train(
+    documents: Sequence[Integers],
+    vectors: Floats,
+    beta: float,
+    *,
+    epochs: int,
+    step: float,
+    batch: int,
+    generator: np.random.Generator,
+) -> History:
+    """Train the kernel by Adam on the pointer loss, from the fixed kernel `A = B = sqrt(beta) I`.
+
+    Parameters
+    ----------
+    documents
+        Training documents, token ids each.
+    vectors
+        Word vectors, (types, d); they stay as they are.
+    beta
+        Concentration of the fixed kernel.
+    epochs, step, batch
+        Passes over the documents, step size, documents a step.
+    generator
+        Shuffles the documents before each pass.
+    """
+    blocks = [mine for document in documents if (mine := pointer_blocks(document))]
+    every = [block for mine in blocks for block in mine]
+    maps = {name: np.sqrt(beta) * np.eye(vectors.shape[1]) for name in ("A", "B")}
+    adam = Adam(maps, step)
+    loss = [pointer_loss(every, vectors, **maps)]
+    snapshots = [{name: value.copy() for name, value in maps.items()}]
+    for _ in range(epochs):
+        order = generator.permutation(len(blocks))
+        for start in range(0, len(order), batch):
+            chosen = [block for index in order[start : start + batch] for block in blocks[index]]
+            gradient = pointer_gradient(chosen, vectors, **maps)
+            adam.update({"A": gradient.A / gradient.positions, "B": gradient.B / gradient.positions})
+        loss.append(pointer_loss(every, vectors, **maps))
+        snapshots.append({name: value.copy() for name, value in maps.items()})
+    stacked = {name: np.stack([snapshot[name] for snapshot in snapshots]) for name in maps}
+    return History(np.array(loss), stacked["A"], stacked["B"])
+
+
+def epoch_table(
+    history: History,
+    vectors: Floats,
+    documents: Sequence[Integers],
+    kneser_ney: Floats,
+    lambdas: Floats,
+) -> dict[str, NDArray[Any]]:
+    """Choose the epoch, and its lambda, on development documents.
+
+    Parameters
+    ----------
+    history
+        From `train`.
+    vectors
+        Word vectors, (types, d).
+    documents
+        Development documents, token ids each.
+    kneser_ney
+        Probability of each of their tokens, one document after another, (tokens,).
+    lambdas
+        Mixture weights to choose from.
+
+    Returns
+    -------
+    One row an epoch, 0 the fixed kernel: epoch, train and dev (pointer losses, nats), lambda (the best at this epoch),
+    dev_mixture (nats per token), chosen (the trained epoch whose mixture is best).
+    """
+    blocks = [block for document in documents for block in pointer_blocks(document)]
+    caches = np.concatenate(
+        [
+            np.concatenate(cache_probabilities(documents, vectors @ A.T, vectors @ B.T, [1.0]), axis=1)
+            for A, B in zip(history.A, history.B, strict=True)
+        ]
+    )
+    grid = grid_losses(kneser_ney, caches, lambdas)
+    mixed = grid.min(axis=1)
+    epochs = np.arange(len(mixed))
+    return {
+        "epoch": epochs,
+        "train": history.loss,
+        "dev": np.array([pointer_loss(blocks, vectors, A, B) for A, B in zip(history.A, history.B, strict=True)]),
+        "lambda": lambdas[grid.argmin(axis=1)],
+        "dev_mixture": mixed,
+        "chosen": epochs == 1 + mixed[1:].argmin(),
+    }
+
+
+class _Reading(NamedTuple):
+    """Attention of a block over its contexts, (positions, K), the share of each match, and the mapped vectors."""
+
+    loss: float
+    attention: Floats
+    share: Floats
+    queries: Floats
+    keys: Floats
+
+
+def _attend(block: PointerBlock, vectors: Floats, A: Floats, B: Floats) -> _Reading:
+    queries, keys = vectors[block.query] @ A.T, vectors[block.key] @ B.T
+    scores = queries @ keys.T
+    counts = block.counts
+    # Each sum relative to its own largest term: a match far below the best context must not underflow.
+    top = np.where(counts > 0.0, scores, -np.inf).max(axis=1)
+    attention = counts * np.exp(np.minimum(scores - top[:, None], 0.0))
+    total = attention.sum(axis=1)
+    attention /= total[:, None]
+
+    start = np.flatnonzero(np.diff(block.match_row, prepend=-1))
+    matching = scores[block.match_row, block.match_column]
+    best = np.maximum.reduceat(matching, start)
+    share = np.exp(matching - best[block.match_row])
+    matched = np.add.reduceat(share, start)
+    share /= matched[block.match_row]
+    loss = float(np.sum(top + np.log(total) - best - np.log(matched)))
+    return _Reading(loss, attention, share, queries, keys)
