@@ -10,7 +10,11 @@ configfile: "config/config.yaml"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/corpora.smk"
+include: "workflow/rules/circle.smk"
+include: "workflow/rules/scaling.smk"
+include: "workflow/rules/longlag.smk"
 include: "workflow/rules/language.smk"
+include: "workflow/rules/features.smk"
 include: "workflow/rules/publish.smk"
 
 
@@ -20,3 +24,9 @@ rule all:
         "results/verified.txt",
         expand("results/tables/{table}.{kind}", table=TABLES, kind=["parquet", "csv"]),
         expand("results/figures/{figure}.{kind}", figure=FIGURES, kind=["svg", "png"]),
+
+
+# Not part of the main job: the trained models over every seed of config `robustness`.
+rule robustness:
+    input:
+        expand("results/tables/{table}.{kind}", table=ROBUSTNESS, kind=["parquet", "csv"]),

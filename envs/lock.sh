@@ -10,7 +10,7 @@ export_pins() {
 
 uv lock --quiet --upgrade
 # setuptools builds the package itself; pip would otherwise fetch whatever is newest.
-export_pins --extra test --extra lint --group build --output-file envs/requirements.lock
+export_pins --extra filings --extra test --extra lint --group build --output-file envs/requirements.lock
 {
     echo "# Made by envs/lock.sh: the pins of requirements.lock that the pipeline needs, for --software-deployment-method conda."
     echo "name: attnkernel"

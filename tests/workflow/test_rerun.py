@@ -5,7 +5,11 @@ import time
 
 import pytest
 
-LANGUAGE_END = {"language_tables", "language_figures", "compare", "verify"}
+END = {"compare", "verify"}
+LANGUAGE_END = {"language_tables", "language_figures", *END}
+FEATURES = {"features", "feature_tables", "feature_figures"}
+CHOSEN = {"grid", "pointer", "scores", "evaluate"} | FEATURES
+CACHED = {"caches"} | CHOSEN
 
 
 def test_a_second_run_has_nothing_to_do(project):
@@ -43,25 +47,25 @@ def test_a_fresh_clone_beside_finished_results_reruns_nothing(project, finished,
             "workflow/attnkernel/language/cache.py",
             "_PANEL: Final = 64",
             "_PANEL: Final = 32",
-            {"scores", "evaluate"} | LANGUAGE_END,
+            CACHED | LANGUAGE_END,
         ),
         (
             "workflow/attnkernel/language/vectors.py",
             "default_rng(0)",
             "default_rng(1)",
-            {"vectors", "scores", "evaluate"} | LANGUAGE_END,
+            {"vectors", "propositions"} | CACHED | LANGUAGE_END,
         ),
         (
             "workflow/attnkernel/language/evaluate.py",
             'f"{lowest}+"',
             'f"{lowest}-"',
-            {"evaluate"} | LANGUAGE_END,
+            CHOSEN | LANGUAGE_END,
         ),
         (
             "workflow/attnkernel/figures/style.py",
             'GREY: Final = "#777777"',
             'GREY: Final = "#888888"',
-            {"language_figures"},
+            {f"{chapter}_figures" for chapter in ("circle", "scaling", "longlag", "language", "feature")},
         ),
         (
             "workflow/attnkernel/claims.py",
@@ -73,15 +77,15 @@ def test_a_fresh_clone_beside_finished_results_reruns_nothing(project, finished,
             "workflow/scripts/stack.py",
             '"corpus", corpus',
             '"corpora", corpus',
-            {"language_tables", "compare", "verify"},
+            {"language_tables", "feature_tables", "compare", "verify"},
         ),
-        ("config/config.yaml", "to: 0.99", "to: 0.98", {"evaluate"} | LANGUAGE_END),
-        ("config/config.yaml", "window: 2", "window: 3", {"vectors", "scores", "evaluate"} | LANGUAGE_END),
+        ("config/config.yaml", "to: 0.99", "to: 0.98", CHOSEN | LANGUAGE_END),
+        ("config/config.yaml", "window: 2", "window: 3", {"vectors", "propositions"} | CACHED | LANGUAGE_END),
         (
             "config/config.yaml",
             "salt: attnkernel",
             "salt: another",
-            {"tokens", "vectors", "kneser_ney", "scores", "evaluate"} | LANGUAGE_END,
+            {"tokens", "vectors", "propositions", "kneser_ney"} | CACHED | LANGUAGE_END,
         ),
         ("tests/workflow/published.csv", "id,", "id,", set()),
     ],

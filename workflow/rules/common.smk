@@ -23,9 +23,10 @@ except InputError as error:
 
 CORPORA = sorted(config["corpora"])
 
-# Every table and figure of the run by name; each chapter adds its own.
+# Every table and figure of the run by name; each chapter adds its own. ROBUSTNESS: tables of the target `robustness`.
 TABLES = []
 FIGURES = []
+ROBUSTNESS = []
 
 
 def code(script):
@@ -33,11 +34,18 @@ def code(script):
     return tracking.code_digest(WORKFLOW / "scripts" / script)
 
 
-def published_tables(names):
-    """Named outputs for published tables, each a Parquet file and its CSV twin."""
+def published_tables(names, suffix=""):
+    """Named outputs for published tables, each a Parquet file and its CSV twin; the suffix is of the files alone."""
     place = "results/tables/"
-    parquet = {name: f"{place}{name}.parquet" for name in names}
-    return parquet | {f"{name}_csv": f"{place}{name}.csv" for name in names}
+    parquet = {name: f"{place}{name}{suffix}.parquet" for name in names}
+    return parquet | {f"{name}_csv": f"{place}{name}{suffix}.csv" for name in names}
+
+
+def figure_files(names):
+    """Named outputs for figures, each an SVG and a PNG."""
+    place = "results/figures/"
+    svg = {name: f"{place}{name}.svg" for name in names}
+    return svg | {f"{name}_png": f"{place}{name}.png" for name in names}
 
 
 def corpus_settings(wildcards):
@@ -49,6 +57,8 @@ def corpus_files(wildcards):
     path = config["corpora"][wildcards.corpus]["path"]
     if path.startswith(readers.PACKAGE_PREFIX):
         return []
+    if path.startswith("results/"):  # made by a rule, so it need not be there yet
+        return [path]
     try:
         return [str(file) for file in readers.files(path)]
     except InputError as error:
