@@ -63,36 +63,28 @@ def gain_by_distance(distance: Columns) -> Figure:
     Parameters
     ----------
     distance
-        Columns distance (such as 1-12), share (of the repeats), gain, gain_se (nats per token).
+        Columns scope (all; in vocabulary), distance (such as 1-12), share (of the scope's repeats), gain, gain_se (nats
+        per token).
     """
     drawing = style.figure(style.SINGLE, 2.6)
     axes = drawing.subplots()
-    x = np.arange(len(distance["distance"]))
     axes.axhline(0.0, color=style.INK, linewidth=0.6)
-    axes.bar(x, distance["gain"], width=0.55, color=style.SKY)
-    axes.errorbar(x, distance["gain"], distance["gain_se"], fmt="none", ecolor=style.INK, elinewidth=1.0, capsize=3)
-    for place, gain, se in zip(x, distance["gain"], distance["gain_se"], strict=True):
-        if np.isfinite(gain):
-            edge = gain + np.sign(gain) * np.nan_to_num(se)
-            axes.annotate(
-                f"{gain:.3f}",
-                (place, edge),
-                xytext=(0, 3 if gain >= 0 else -3),
-                textcoords="offset points",
-                ha="center",
-                va="bottom" if gain >= 0 else "top",
-                fontsize=7.5,
-            )
-    axes.margins(y=0.15)
+    looks = {"all": (-0.2, style.BLUE, "all repeats"), "in vocabulary": (0.2, style.SKY, "of known words")}
+    for scope, (shift, colour, label) in looks.items():
+        here = distance["scope"] == scope
+        x, gain, error = np.arange(here.sum()) + shift, distance["gain"][here], distance["gain_se"][here]
+        axes.bar(x, gain, width=0.36, color=colour, label=label)
+        axes.errorbar(x, gain, error, fmt="none", ecolor=style.INK, elinewidth=1.0, capsize=3)
+    whole = distance["scope"] == "all"
     labels = [
         f"{name.replace('-', '–')}\n{share:.0%} of repeats"
-        for name, share in zip(distance["distance"], distance["share"], strict=True)
+        for name, share in zip(distance["distance"][whole], distance["share"][whole], strict=True)
     ]
-    axes.set_xticks(x, labels)
-    axes.set_xlim(-0.6, len(x) - 0.4)
+    axes.set_xticks(np.arange(len(labels)), labels)
     axes.grid(axis="x", visible=False)
     axes.set_xlabel("tokens back to the previous mention")
     axes.set_ylabel("gain over Kneser–Ney\n(nats per token)")
+    _legend_above(drawing, axes)
     return drawing
 
 
@@ -126,7 +118,7 @@ def learned_epochs(epochs: Columns) -> Figure:
         color=style.GREY,
     )
     right.set_ylabel("mixture loss, development\n(nats per token)")
-    for letter, axes in zip("ab", (left, right), strict=True):
+    for letter, axes in zip("AB", (left, right), strict=True):
         axes.set_xticks(epoch[:: max(1, len(epoch) // 6)])
         axes.set_xlabel("epoch (0: the fixed kernel)")
         style.panel_letter(axes, letter)
