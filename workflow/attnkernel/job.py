@@ -55,9 +55,10 @@ def run(main: Callable[[Job], None], snakemake: Any, script: str) -> None:
         filename=snakemake.log[0],
         filemode="w",
         format="%(levelname)s: %(message)s",
-        level=logging.INFO,
         force=True,
     )
+    # Only this project speaks of progress; a library speaks up when something is wrong.
+    log.setLevel(logging.INFO)
     logging.captureWarnings(True)
     started = time.perf_counter()
     try:
