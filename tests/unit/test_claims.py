@@ -131,3 +131,12 @@ def test_malformed_claims_are_named():
         claims.compare([claim("many", "round")], TABLES)
     with pytest.raises(InputError, match="id 'a' occurs more than once"):
         claims.compare([claim("9", "round")] * 2, TABLES)
+
+
+def test_the_calibration_sets_targets_beside_ours():
+    rows = [{**claim("0.9", "within 0.05"), "kind": "corpus"}, {**claim("1", "reported"), "id": "b", "kind": "exact"}]
+    card = claims.calibration(claims.compare(rows, TABLES))
+    assert card["id"].tolist() == ["a"]
+    assert card["deviation"][0] == pytest.approx(0.0294)
+    assert card["relative"][0] == pytest.approx(0.0294 / 0.9)
+    assert card["tolerance"].tolist() == [0.05]

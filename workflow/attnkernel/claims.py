@@ -120,6 +120,28 @@ def summary(comparison: Columns) -> str:
     return f"{len(comparison['id'])} numbers: " + ", ".join(f"{counts[status]} {status}" for status in STATUSES)
 
 
+def calibration(comparison: Columns) -> Table:
+    """The corpus card of the synthetic corpus: what it was calibrated to, what it is, and how far apart they are.
+
+    Returns
+    -------
+    One row a number of kind `corpus`: id, quantity, target, ours, deviation, relative (deviation over target), tolerance
+    (missing where the deviation is reported only), status.
+    """
+    here = comparison["kind"] == "corpus"
+    target, ours = comparison["published"][here], comparison["computed"][here]
+    return {
+        "id": comparison["id"][here],
+        "quantity": comparison["quantity"][here],
+        "target": target,
+        "ours": ours,
+        "deviation": ours - target,
+        "relative": (ours - target) / target,
+        "tolerance": comparison["tolerance"][here],
+        "status": comparison["status"][here],
+    }
+
+
 def failures(comparison: Columns) -> list[str]:
     """One line for each claim that does not hold."""
     keys = ("id", "printed", "computed", "test", "reason", "status")

@@ -14,6 +14,7 @@ def main(job: Job) -> None:
     comparison = claims.compare(published, tables)
     log.info(claims.summary(comparison))
     job.publish("claims", comparison)
+    job.publish("calibration", claims.calibration(comparison))
 
 
 if __name__ == "__main__":
