@@ -53,6 +53,27 @@ FAILED: Final = "failed"
 NOT_RUN: Final = "not run"
 STATUSES: Final = (REPRODUCED, HOLDS, REPORTED, FAILED, NOT_RUN)
 
+_COLUMNS: Final = [
+    "id",
+    "section",
+    "quantity",
+    "published",
+    "printed",
+    "computed",
+    "unit",
+    "kind",
+    "check",
+    "test",
+    "tolerance",
+    "margin",
+    "status",
+    "corpus",
+    "table",
+    "row",
+    "column",
+    "reason",
+]
+_NUMBERS: Final = ("published", "computed", "tolerance", "margin")
 _COMPARISONS: Final = ("<=", ">=", "<", ">", "=")
 
 
@@ -90,27 +111,9 @@ def compare(claims: Sequence[Mapping[str, str]], tables: Mapping[str, Columns]) 
     _check_fields(claims)
     found = {claim["id"]: _look_up(claim, tables) for claim in claims}
     rows = [_judge(claim, found) for claim in claims]
-    numeric = ("published", "computed", "tolerance", "margin")
     return {
-        name: np.array([row[name] for row in rows], dtype=np.float64 if name in numeric else object)
-        for name in [
-            "id",
-            "published",
-            "printed",
-            "computed",
-            "unit",
-            "kind",
-            "check",
-            "test",
-            "tolerance",
-            "margin",
-            "status",
-            "corpus",
-            "table",
-            "row",
-            "column",
-            "reason",
-        ]
+        name: np.array([row[name] for row in rows], dtype=np.float64 if name in _NUMBERS else object)
+        for name in _COLUMNS
     }
 
 
@@ -125,8 +128,8 @@ def calibration(comparison: Columns) -> Table:
 
     Returns
     -------
-    One row a number of kind `corpus`: id, quantity, target, ours, deviation, relative (deviation over target), tolerance
-    (missing where the deviation is reported only), status.
+    One row a number of kind `corpus`: id, quantity, target, ours, deviation, relative (deviation over target),
+    tolerance (missing where the deviation is reported only), status.
     """
     here = comparison["kind"] == "corpus"
     target, ours = comparison["published"][here], comparison["computed"][here]
