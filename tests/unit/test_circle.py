@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attnkernel import circle
+from attnkernel.gradient_checks import population_risk
 from attnkernel.gradients import central_difference, complex_step, relative_error
 
 SMOOTH = {1: 1.0, 2: 0.25}
@@ -114,16 +115,7 @@ def test_under_heavy_noise_the_optimum_is_that_of_small_concentrations():
 
 def test_the_gradient_of_the_population_risk():
     def plain(M):
-        total = 0.0
-        for rotation in np.arange(3) / 3:
-            angle = circle.angles(5) + 2.0 * np.pi / 5 * rotation
-            unit = circle.directions(angle)
-            mass = np.exp(unit @ M @ unit.T)
-            A = mass / mass.sum(axis=1, keepdims=True)
-            F = sum(s * np.cos(k * (angle[:, None] - angle)) for k, s in ROUGH.items())
-            lost = A - np.eye(5)
-            total = total + (np.trace(lost @ F @ lost.T) + SIGMA**2 * np.sum(A * A)) / 5
-        return total / 3
+        return population_risk(M, ROUGH, SIGMA, 5, rotations=3)
 
     population = circle.PopulationRisk(ROUGH, SIGMA, 5, rotations=3)
     for M in 2.0 * np.random.default_rng(2).standard_normal((3, 2, 2)):

@@ -127,6 +127,8 @@ def test_a_test_without_meaning_is_an_error_that_names_the_claim(test):
 def test_malformed_claims_are_named():
     with pytest.raises(InputError, match="line 2: column 'test' is missing"):
         claims.compare([{key: value for key, value in claim("9", "round").items() if key != "test"}], TABLES)
+    with pytest.raises(InputError, match="line 2: more fields than columns; quote a field that holds a comma"):
+        claims.compare([claim("9", "round") | {None: ["rest"]}], TABLES)
     with pytest.raises(InputError, match="line 2: published is 'many'"):
         claims.compare([claim("many", "round")], TABLES)
     with pytest.raises(InputError, match="id 'a' occurs more than once"):

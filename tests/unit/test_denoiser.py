@@ -4,18 +4,12 @@ import numpy as np
 import pytest
 
 from attnkernel import circle, denoiser
+from attnkernel.gradient_checks import denoising_loss
 from attnkernel.gradients import central_difference, complex_step, relative_error
 
 SMOOTH = {1: 1.0, 2: 0.25}
 UNIT = circle.directions(circle.angles(8))
 SHORT = denoiser.Protocol(steps=200, step_size=0.03, batch=64, initial_scale=0.1, trace_every=50)
-
-
-def plain_loss(M, unit, noisy, clean):
-    mass = np.exp(unit @ M @ unit.T)
-    A = mass / mass.sum(axis=1, keepdims=True)
-    error = A @ noisy - clean
-    return np.sum(error * error) / len(unit)
 
 
 def rotation(theta):
@@ -29,9 +23,9 @@ def test_the_hand_written_gradient():
     losses, gradients = denoiser.loss_and_gradient(M, UNIT, noisy, clean)
     for replica in range(3):
         batch = UNIT, noisy[replica], clean[replica]
-        assert losses[replica] == pytest.approx(plain_loss(M[replica], *batch), rel=1e-13)
-        exact = complex_step(lambda x, batch=batch: plain_loss(x, *batch), M[replica])
-        differences = central_difference(lambda x, batch=batch: plain_loss(x, *batch), M[replica])
+        assert losses[replica] == pytest.approx(denoising_loss(M[replica], *batch), rel=1e-13)
+        exact = complex_step(lambda x, batch=batch: denoising_loss(x, *batch), M[replica])
+        differences = central_difference(lambda x, batch=batch: denoising_loss(x, *batch), M[replica])
         assert relative_error(gradients[replica], exact) < 1e-10
         assert relative_error(gradients[replica], differences) < 1e-6
 
@@ -75,10 +69,10 @@ def test_turning_the_keys_is_turning_the_matrix_the_other_way():
     theta, M = 0.7, rng.standard_normal((2, 2))
     noisy, clean = rng.standard_normal((2, 8, 5))
     turned = circle.directions(circle.angles(8) + theta)
-    exact = complex_step(lambda x: plain_loss(x, turned, noisy, clean), M)
+    exact = complex_step(lambda x: denoising_loss(x, turned, noisy, clean), M)
     R = rotation(theta)
     losses, gradients = denoiser.loss_and_gradient((R.T @ M @ R)[None], UNIT, noisy[None], clean[None])
-    assert losses[0] == pytest.approx(plain_loss(M, turned, noisy, clean), rel=1e-12)
+    assert losses[0] == pytest.approx(denoising_loss(M, turned, noisy, clean), rel=1e-12)
     np.testing.assert_allclose(R @ gradients[0] @ R.T, exact, rtol=1e-10, atol=1e-12)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attnkernel.gradient_checks import pointer_loss as loss_by_positions
 from attnkernel.gradients import central_difference, complex_step, relative_error
 from attnkernel.language import pointer
 from attnkernel.language.cache import cache_probabilities, mixture
@@ -17,17 +18,6 @@ def example(seed, tokens=60):
     vectors[0] = 0.0
     document = np.minimum(rng.zipf(1.3, size=tokens) - 1, TYPES - 1)
     return document, vectors, *rng.normal(size=(2, DIMENSIONS, DIMENSIONS))
-
-
-def loss_by_positions(document, vectors, A, B):
-    """Definition 4 read literally, in complex arithmetic too."""
-    terms = []
-    for t in range(2, len(document)):
-        kernel = np.exp((vectors[document[: t - 1]] @ B.T) @ (A @ vectors[document[t - 1]]))
-        same = document[1:t] == document[t]
-        if same.any():
-            terms.append(np.log(kernel.sum()) - np.log(kernel[same].sum()))
-    return sum(terms) / len(terms)
 
 
 @pytest.mark.parametrize("block", [512, 7, 1])

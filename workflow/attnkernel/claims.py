@@ -171,6 +171,8 @@ def half_unit(printed: str) -> float:
 
 def _check_fields(claims: Sequence[Mapping[str, str]]) -> None:
     for number, claim in enumerate(claims, start=2):
+        if None in claim:
+            raise InputError(f"published.csv, line {number}: more fields than columns; quote a field that holds a comma")
         absent = [field for field in FIELDS if claim.get(field) is None]
         if absent:
             raise InputError(f"published.csv, line {number}: column {absent[0]!r} is missing")

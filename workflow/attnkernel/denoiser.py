@@ -4,15 +4,12 @@ Its scores are u_i M u_j with M = W_Q W_K^T / sqrt 2, its values the noisy y_j; 
 error against the clean function. Two exact reductions make a step cheap, and neither changes the distribution
 of a step:
 
-- One rotation theta_0 serves the whole batch. Turning the keys by theta_0 is turning M the other way, and the
-law of the
-  functions is invariant under rotation, so the keys stay where they are and a function is drawn in the turned
+- One rotation theta_0 serves the whole batch. Turning the keys by theta_0 is turning M the other way, and the law of
+  the functions is invariant under rotation, so the keys stay where they are and a function is drawn in the turned
   frame.
-- The loss knows a batch of B functions, with coefficients and noise Z (D rows, B columns, standard normal),
-through
-  Z Z^T alone. With Z = L Q, L lower triangular and the rows of Q orthonormal, L L^T = Z Z^T: the D columns of
-  L are a batch with the same loss and gradient for every M. L has a known law (Bartlett 1933), so it is drawn
-  directly.
+- The loss knows a batch of B functions, with coefficients and noise Z (D rows, B columns, standard normal), through
+  Z Z^T alone. With Z = L Q, L lower triangular and the rows of Q orthonormal, L L^T = Z Z^T: the D columns of L are a
+  batch with the same loss and gradient for every M. L has a known law (Bartlett 1933), so it is drawn directly.
 """
 
 from __future__ import annotations
@@ -56,8 +53,9 @@ def triangular_batches(rows: int, batch: int, count: int, rng: np.random.Generat
     batch
         Number B >= D of columns in a batch.
 
-    Returns ------- Lower triangular L, shape (count, D, D); L L^T has the law of Z Z^T / B with Z a D x B
-    standard normal matrix.
+    Returns
+    -------
+    Lower triangular L, shape (count, D, D); L L^T has the law of Z Z^T / B with Z a D x B standard normal matrix.
 
     Raises
     ------

@@ -77,7 +77,9 @@ def factored_attention(query_features: Array, key_features: Array, values: Array
     values
         Shape (T, d_v).
 
-    Returns ------- Outputs, shape (T, d_v), those of `factored_weights` times the values, at a cost linear in
+    Returns
+    -------
+    Outputs, shape (T, d_v), those of `factored_weights` times the values, at a cost linear in
     T: the state is as large at every t.
     """
     numerator = np.zeros((key_features.shape[1], values.shape[1]))

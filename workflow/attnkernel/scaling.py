@@ -107,7 +107,9 @@ def expectations(
     log2_points, scrambles
         2^log2_points points in each of the scrambles.
 
-    Returns ------- Means and standard errors, both of shape (len(dimensions), 2, 2): dimension, unscaled or
+    Returns
+    -------
+    Means and standard errors, both of shape (len(dimensions), 2, 2): dimension, unscaled or
     scaled, statistic.
     """
     from scipy.stats import qmc

@@ -1,6 +1,24 @@
 # Publishing: every number held against what was published.
 #   needs   the tables of all chapters, the file that config `published` names
-#   makes   results/claims.parquet and .csv, the table calibration, results/verified.txt
+#   makes   the table gradients, results/claims.parquet and .csv, the table calibration, results/verified.txt
+
+TABLES += ["gradients"]
+
+
+rule gradients:
+    """Every hand-written gradient against the complex step and central differences."""
+    output:
+        **published_tables(["gradients"]),
+    log:
+        "results/logs/gradients.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("gradients.py"),
+        seed=config["seed"],
+    script:
+        "../scripts/gradients.py"
 
 
 rule compare:
