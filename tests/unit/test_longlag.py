@@ -378,21 +378,34 @@ def test_figures_draw_the_tables_without_a_warning() -> None:
         drawing.canvas.draw()
 
 
-def test_gradients_agree_with_torch() -> None:
+def torch_logits(torch: Any, model: Any, leaves: dict[str, Any], tokens: Any) -> Any:
+    """Logits of a batch, tokens (L + 1, B, d), with PyTorch's own operations."""
+    if isinstance(model, Attention):
+        query = tokens[-1] @ leaves["query"].T
+        scores = torch.einsum("bh,lbh->bl", query, tokens @ leaves["key"].T) / query.shape[-1] ** 0.5
+        read = torch.einsum("bl,lbh->bh", torch.softmax(scores, dim=-1), tokens @ leaves["value"].T)
+        return read @ leaves["readout"].T
+    hidden = cell = torch.zeros(tokens.shape[1], TOY.hidden, dtype=torch.float64)
+    for token in tokens:
+        rows = hidden @ leaves["recurrent"].T + token @ leaves["input"].T
+        if isinstance(model, Elman):
+            hidden = torch.tanh(rows)
+            continue
+        out, forget, write, new = rows.chunk(4, dim=-1)
+        cell = torch.sigmoid(forget + leaves["forget_bias"]) * cell + torch.sigmoid(write) * torch.tanh(new)
+        hidden = torch.sigmoid(out) * torch.tanh(cell)
+    return hidden @ leaves["readout"].T
+
+
+def test_gradients_agree_with_torch(model: Any) -> None:
     torch = pytest.importorskip("torch")
-    model = LSTM([1.0, 3.0])
     weights, symbols = model.initialize(TOY, generators()), draw_sequences(generators(key=1), 6, 4, 5)
     loss, gradients = model.loss_and_gradients(weights, symbols)
     for replica in range(2):
         leaves = {k: torch.tensor(v[replica], requires_grad=True) for k, v in weights.items()}
         tokens = leaves["embedding"].T[torch.tensor(symbols[:, replica])]
-        hidden = cell = torch.zeros(4, TOY.hidden, dtype=torch.float64)
-        for token in tokens:
-            rows = hidden @ leaves["recurrent"].T + token @ leaves["input"].T
-            out, forget, write, new = rows.chunk(4, dim=-1)
-            cell = torch.sigmoid(forget + leaves["forget_bias"]) * cell + torch.sigmoid(write) * torch.tanh(new)
-            hidden = torch.sigmoid(out) * torch.tanh(cell)
-        theirs = torch.nn.functional.cross_entropy(hidden @ leaves["readout"].T, torch.tensor(symbols[0, replica]))
+        logits = torch_logits(torch, model, leaves, tokens)
+        theirs = torch.nn.functional.cross_entropy(logits, torch.tensor(symbols[0, replica]))
         theirs.backward()
         np.testing.assert_allclose(loss[replica], theirs.item(), rtol=1e-12)
         for name, leaf in leaves.items():
