@@ -1,0 +1,1 @@
+"""Annual reports: where their text comes from, and how it becomes prose."""
