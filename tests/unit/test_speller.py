@@ -35,6 +35,22 @@ def test_probabilities_sum_to_one_over_all_strings():
     assert total == pytest.approx(1.0, abs=1e-9)
 
 
+def test_with_numbered_words_probabilities_sum_to_one_over_all_other_strings():
+    speller, numbered, length = Speller(WORDS, 3), {"", "a", "ab"}, 2
+    symbols = {"a": 1, "b": 1, "z": UNSEEN}
+    total = 0.0
+    for n in range(length + 1):
+        for word in map("".join, itertools.product(symbols, repeat=n)):
+            if word not in numbered:
+                total += math.prod(symbols[symbol] for symbol in word) * 2.0 ** speller.log2_probability(word, numbered)
+    # What starts with each longer string: its symbols without the end.
+    for word in map("".join, itertools.product(symbols, repeat=length + 1)):
+        copies = math.prod(symbols[symbol] for symbol in word)
+        end = speller.conditional("", ("\x02" + word)[-2:])
+        total += copies * 2.0 ** speller.log2_probability(word, numbered) / end
+    assert total == pytest.approx(1.0, abs=1e-9)
+
+
 def test_witten_bell_by_hand():
     # One word, order 1: the symbols x, x, end; two distinct; the uniform level has x, the end and the unseen.
     speller = Speller(["xx"], 1)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from typing import Final
 
 # What may stand in a word: every code point but the surrogates.
-_CODE_POINTS: Final = 0x110000 - 0x800
-_START: Final = "\x02"
+CODE_POINTS: Final = 0x110000 - 0x800
+START: Final = "\x02"
 _END: Final = ""
 
 
@@ -41,42 +40,81 @@ class Speller:
         if order < 1:
             raise ValueError(f"a character model needs an order of at least 1, not {order}")
         self._order = order
-        self._following: dict[str, Counter[str]] = {}
+        self._following: dict[str, dict[str, int]] = {}
+        self._total: dict[str, int] = {}
+        self._alphabet: dict[str, None] = {}
         for word in words:
-            spelled = unicodedata.normalize("NFC", word)
-            for symbol, history in self._steps(spelled):
-                for length in range(len(history) + 1):
-                    suffix = history[len(history) - length :]
-                    self._following.setdefault(suffix, Counter())[symbol] += 1
-        self._total = {history: counts.total() for history, counts in self._following.items()}
-        self._alphabet = set(self._following.get("", ())) - {_END}
+            self.add(word)
+
+    def add(self, word: str) -> None:
+        """Count one more word."""
+        spelled = unicodedata.normalize("NFC", word)
+        self._alphabet.update(dict.fromkeys(spelled))
+        for symbol, history in self._steps(spelled):
+            for length in range(len(history) + 1):
+                suffix = history[len(history) - length :]
+                following = self._following.get(suffix)
+                if following is None:
+                    following = self._following[suffix] = {}
+                following[symbol] = following.get(symbol, 0) + 1
+                self._total[suffix] = self._total.get(suffix, 0) + 1
 
     @property
-    def alphabet(self) -> set[str]:
-        """Characters seen in training."""
-        return set(self._alphabet)
+    def alphabet(self) -> list[str]:
+        """Characters seen so far, by first appearance."""
+        return list(self._alphabet)
 
     def conditional(self, symbol: str, history: str) -> float:
         """Probability of a character, or of the end of the word (the empty string), after `history`."""
         probability = 1.0 / (len(self._alphabet) + 2)
         if symbol != _END and symbol not in self._alphabet:
-            probability /= _CODE_POINTS - len(self._alphabet)
+            probability /= CODE_POINTS - len(self._alphabet)
+        for following, total in self._matches(history):
+            distinct = len(following)
+            probability = (following.get(symbol, 0) + distinct * probability) / (total + distinct)
+        return probability
+
+    def conditionals(self, history: str) -> list[float]:
+        """Probabilities after `history`: of the end, of all unseen code points together, of each of `alphabet`."""
+        place = {symbol: index for index, symbol in enumerate(self._alphabet, start=2)} | {_END: 0}
+        values = [1.0 / (len(self._alphabet) + 2)] * (len(self._alphabet) + 2)
+        for following, total in self._matches(history):
+            distinct = len(following)
+            values = [distinct * value / (total + distinct) for value in values]
+            for symbol, count in following.items():
+                values[place[symbol]] += count / (total + distinct)
+        return values
+
+    def log2_probability(self, word: str, numbered: Container[str] = ()) -> float:
+        """Log of the probability of a whole word, its end included, in bits; never -inf.
+
+        Parameters
+        ----------
+        word
+            A string, not one of `numbered`.
+        numbered
+            Words that have a number and so are never spelled: no string ends where one of them would, and what
+            remains of that conditional is scaled up. Probabilities then sum to 1 over all other strings.
+        """
+        spelled = unicodedata.normalize("NFC", word)
+        bits = 0.0
+        for length, (symbol, history) in enumerate(self._steps(spelled)):
+            bits += math.log2(self.conditional(symbol, history))
+            if spelled[:length] in numbered:
+                bits -= math.log2(1.0 - self.conditional(_END, history))
+        return bits
+
+    def _matches(self, history: str) -> Iterator[tuple[dict[str, int], int]]:
+        """What followed each suffix of the history that was seen, the shortest first, and how often."""
         for length in range(min(self._order, len(history) + 1)):
             suffix = history[len(history) - length :]
             following = self._following.get(suffix)
             if following is None:
-                break
-            distinct = len(following)
-            probability = (following[symbol] + distinct * probability) / (self._total[suffix] + distinct)
-        return probability
-
-    def log2_probability(self, word: str) -> float:
-        """Log of the probability of a whole word, its end included, in bits; never -inf."""
-        spelled = unicodedata.normalize("NFC", word)
-        return sum(math.log2(self.conditional(symbol, history)) for symbol, history in self._steps(spelled))
+                return
+            yield following, self._total[suffix]
 
     def _steps(self, word: str) -> Iterable[tuple[str, str]]:
         """Each symbol of a word, its end last, with the history it sees."""
         symbols = (*word, _END)
-        padded = _START + word
+        padded = START + word
         return ((symbol, padded[max(0, i + 2 - self._order) : i + 1]) for i, symbol in enumerate(symbols))

@@ -1,0 +1,71 @@
+"""The coder: texts come back byte for byte, in the size that the models state."""
+
+import numpy as np
+import pytest
+
+from attnkernel.language import blend, coder, filing_blend
+from attnkernel.language.filing_tables import RAW
+
+SETTINGS = {
+    "order": 3,
+    "dimensions": 4,
+    "window": 2,
+    "skips": [[2, 0.2]],
+    "beta": 4.0,
+    "context": [1, 0.5],
+    "memory": 50,
+    "document": 2,
+    "rescaling": [20, 0.7],
+    "rate": 0.2,
+    "speller_order": 4,
+}
+TRAINING = "The cost of revenue rose. The price of oil fell.\nCosts and prices of oil and gas rose in 2023.\n" * 3
+LONG = "The Company’s costs rose; Zyltech’s fell.\nZyltech, like ExxonMobil, sells oil in 2024 — and gas.\n" * 8
+
+
+@pytest.fixture(scope="module")
+def models():
+    with pytest.warns(UserWarning, match="falling back"):
+        return filing_blend.prepared([TRAINING], RAW, SETTINGS)
+
+
+def sent(text, models):
+    return coder.encode(text, models.trained, SETTINGS, models.layouts(), models.spelling())
+
+
+def received(data, models):
+    return coder.decode(data, models.trained, SETTINGS, models.layouts(), models.spelling())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "T", "\n", "the cost of revenue", "İstanbul\t ﬁne\u00a0\U0001f600\r\nGAAP  e\u0301", LONG],
+    ids=["empty", "letter", "line", "known", "odd", "long"],
+)
+def test_a_text_comes_back_byte_for_byte(text, models):
+    assert received(sent(text, models), models).encode() == text.encode()
+
+
+def test_the_size_is_what_was_stated(models):
+    columns = filing_blend.read(LONG, RAW, models, SETTINGS, steps=False)
+    found = filing_blend.coded(LONG, models, SETTINGS, float(columns["bits blend"].sum()))
+    assert found["identical"]
+    assert -8 <= found["coded_bits"] - found["stated_bits"] < 64
+    assert found["coded_bits"] == 8 * len(sent(LONG, models))
+
+
+def test_repetition_costs_less_than_the_first_time(models):
+    half = filing_blend.read(LONG, RAW, models, SETTINGS, steps=False)["bits blend"]
+    assert half[len(half) // 2 :].sum() < half[: len(half) // 2].sum() / 2
+
+
+def test_the_length_is_stated_in_its_binary_digits():
+    assert coder.length_bits(1) == 6.0
+    assert coder.length_bits(1000) == 15.0
+
+
+def test_models_are_left_as_training_left_them(models):
+    before = np.array(models.spelling().conditionals("\x02"))
+    sent(LONG, models)
+    assert np.array_equal(np.array(models.spelling().conditionals("\x02")), before)
+    assert isinstance(models.trained, blend.Trained)

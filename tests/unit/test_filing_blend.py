@@ -1,0 +1,116 @@
+"""The filings' chapter on small documents: matches, tables, and what holds without a document."""
+
+import numpy as np
+import pytest
+
+from attnkernel.corpus.text import Text
+from attnkernel.figures import filings as figures
+from attnkernel.figures import style
+from attnkernel.language import filing_blend, open_vocabulary
+from attnkernel.language.filing_tables import token_columns
+
+SETTINGS = {
+    "excerpts": [120, None],
+    "lossless": [120],
+    "ablation": [120],
+    "points": 3,
+    "primed_compressors": ["lzma", "ppmd-6", "ppmd-12"],
+    "order": 3,
+    "dimensions": 4,
+    "window": 2,
+    "skips": [[2, 0.2]],
+    "speller_order": 4,
+    "beta": 4.0,
+    "context": [1, 0.5],
+    "memory": 50,
+    "document": 2,
+    "rescaling": [20, 0.7],
+    "rate": 0.2,
+    "betas": [0.0, 4.0],
+    "lambdas": [0.5, 0.9],
+}
+ONE = "The Company’s costs rose, as costs of Zyltech rose.\nZyltech sells to the Company in Europe.\n" * 3
+OTHER = "Prices of oil fell in Europe.\nThe Company sells oil, and the costs of oil fell.\n" * 3
+DOCUMENTS = {"id": np.array(["one", "other"], dtype=object), "text": np.array([ONE, OTHER], dtype=object)}
+NAMES = ["lee", "other filings"]
+pytestmark = pytest.mark.filterwarnings("ignore::attnkernel.language.kneser_ney.DiscountWarning")
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    words = ["costs", "rose", "</s>", "prices", "of", "oil", "rose", "</s>", "costs", "of", "oil", "fell", "</s>"]
+    vocabulary = ["<unk>", "<s>", "</s>", *sorted(set(words) - {"</s>"})]
+    token = np.array([vocabulary.index(word) for word in words])
+    nothing = np.zeros(len(token), dtype=np.int64)
+    return Text(vocabulary, token, token, vocabulary, nothing, ["a"], nothing, np.arange(len(token)), nothing)
+
+
+def made(documents, corpus):
+    runs = [filing_blend.scores(documents, corpus, priming, SETTINGS) for priming in (None, filing_blend.OTHERS)]
+    texts = [("", "", ""), *((name, "whole", text) for name, text in zip(*documents.values(), strict=True))]
+    parts = []
+    for name, excerpt, text in texts if len(documents["id"]) else texts[:1]:
+        read = open_vocabulary.read(text, corpus.vocabulary)
+        parts.append(
+            token_columns(
+                name, excerpt, read, {"kn": np.full(len(read.token), 2.0), "mixture": np.ones(len(read.token))}
+            )
+        )
+    article = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return runs, filing_blend.tables(documents, filing_blend.OTHERS, NAMES, article, runs, SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def found(corpus):
+    return made(DOCUMENTS, corpus)
+
+
+def test_the_other_filings_prime_and_never_the_document_itself():
+    assert filing_blend.primers(DOCUMENTS, "one", filing_blend.OTHERS) == [OTHER]
+    assert filing_blend.primers(DOCUMENTS, "one", None) == []
+    assert filing_blend.primers(DOCUMENTS, "one", ["text"]) == ["text"]
+
+
+def test_priming_with_text_of_the_kind_saves_bits(found):
+    cold, primed = (run.tokens for run in found[0])
+    assert primed["bits blend"].sum() < cold["bits blend"].sum()
+
+
+def test_every_coded_excerpt_comes_back(found):
+    coded = found[1]["filings_coded"]
+    assert coded["identical"].all()
+    assert len(coded["identical"]) == 4
+
+
+def test_regret_is_within_its_bound(found):
+    regret = found[1]["filings_regret"]
+    assert regret["holds"].all()
+    assert (regret["experts"] == 8).all()
+    assert regret["bound"] == pytest.approx(3.0)
+
+
+def test_the_last_step_of_the_ablation_is_the_blend(found):
+    table = found[1]["filings_ablation"]
+    bits = {model: table["bits"][table["model"] == model] for model in ("blend", "weights by context")}
+    assert np.array_equal(bits["blend"], bits["weights by context"])
+    assert set(table["excerpt"]) == {"120"}
+
+
+def test_stated_bits_are_those_of_the_tokens(found):
+    run, tables = found[0][0], found[1]
+    here = (run.tokens["document"] == "one") & (run.tokens["text"] == "raw")
+    assert tables["filings_coded"]["stated_bits"][0] == pytest.approx(run.tokens["bits blend"][here].sum())
+
+
+def test_the_figure_draws_every_code(found, tmp_path):
+    drawing = figures.bits_along(found[1]["filings_growth"], "lee")
+    style.save(drawing, tmp_path / "a.svg", tmp_path / "a.png")
+    labels = [text.get_text() for text in drawing.legends[0].get_texts()]
+    assert {"blend", "blend, primed", "lzma", "PPMd, order 12"} <= set(labels)
+
+
+def test_without_documents_the_tables_are_empty_and_the_figure_says_so(corpus, tmp_path):
+    _, tables = made({name: values[:0] for name, values in DOCUMENTS.items()}, corpus)
+    assert {len(values) for table in tables.values() for values in table.values()} == {0}
+    drawing = figures.bits_along(tables["filings_growth"], "lee")
+    assert "not run" in drawing.texts[0].get_text()

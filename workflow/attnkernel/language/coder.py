@@ -1,0 +1,157 @@
+"""A real code: an arithmetic coder that follows the blend, so that a stated code length is the size of a file.
+
+Sender and receiver run the same models over the same past. One function, `_transmit`, is both: it hands each
+distribution to a channel, which encodes the next symbol, or decodes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import constriction
+import numpy as np
+from numpy.typing import NDArray
+
+from attnkernel.corpus.tokens import SENTENCE_END
+from attnkernel.language import blend, lossless, speller
+from attnkernel.language.kneser_ney import UNKNOWN
+
+Floats = NDArray[np.float64]
+
+# A text is preceded by its number of tokens: the number of its binary digits, then these.
+_DIGITS: Final = 32
+_BYTES: Final = 4
+
+
+class _Sender:
+    def __init__(self) -> None:
+        self._coder = constriction.stream.queue.RangeEncoder()
+
+    def symbol(self, probability: Floats, symbol: int) -> int:
+        self._coder.encode(symbol, _categorical(probability))
+        return symbol
+
+    def number(self, size: int, number: int) -> int:
+        self._coder.encode(number, constriction.stream.model.Uniform(size))
+        return number
+
+    def data(self) -> bytes:
+        words = self._coder.get_compressed()
+        # Big end first, so that what can be dropped stands at the end; the receiver fills up with zeros.
+        return bytes(words.astype(">u4").tobytes()).rstrip(b"\0")
+
+
+class _Receiver:
+    def __init__(self, data: bytes) -> None:
+        filled = data + bytes(-len(data) % _BYTES) + bytes(2 * _BYTES)
+        self._coder = constriction.stream.queue.RangeDecoder(np.frombuffer(filled, dtype=">u4").astype(np.uint32))
+
+    def symbol(self, probability: Floats, _: int) -> int:
+        return int(self._coder.decode(_categorical(probability)))
+
+    def number(self, size: int, _: int) -> int:
+        return int(self._coder.decode(constriction.stream.model.Uniform(size)))
+
+
+def length_bits(tokens: int) -> float:
+    """Bits that say how many tokens a text has."""
+    return float(np.log2(_DIGITS) + tokens.bit_length())
+
+
+def encode(
+    text: str,
+    trained: blend.Trained,
+    settings: Mapping[str, Any],
+    layout: lossless.LayoutModel,
+    spelling: speller.Speller,
+) -> bytes:
+    """Code a text.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    trained, settings
+        Of the experts and their gate; see `blend`.
+    layout, spelling
+        Models of layouts and of new words as training left them; they learn on, so that each call needs its own.
+    """
+    sender = _Sender()
+    list(_transmit(sender, list(zip(*lossless.split(text), strict=True)), trained, settings, layout, spelling))
+    return sender.data()
+
+
+def decode(
+    data: bytes,
+    trained: blend.Trained,
+    settings: Mapping[str, Any],
+    layout: lossless.LayoutModel,
+    spelling: speller.Speller,
+) -> str:
+    """The text that was coded, by models in the same state as when `encode` began."""
+    pairs = list(_transmit(_Receiver(data), [], trained, settings, layout, spelling))
+    return lossless.join([token for token, _ in pairs], [mark for _, mark in pairs])
+
+
+def _transmit(
+    channel: _Sender | _Receiver,
+    message: Sequence[tuple[str, int]],
+    trained: blend.Trained,
+    settings: Mapping[str, Any],
+    layout: lossless.LayoutModel,
+    spelling: speller.Speller,
+) -> Iterator[tuple[str, int]]:
+    """Tokens and layouts, sent from `message` or, where that is empty, received."""
+    words = list(trained.vocabulary)
+    number = {word: index for index, word in enumerate(words)}
+    experts = blend.Experts(trained, settings)
+    gate = blend.Gate(len(experts.names), len(experts.contexts()), settings["rate"])
+    before = SENTENCE_END
+    digits = channel.number(_DIGITS, len(message).bit_length())
+    for place in range(channel.number(1 << digits, len(message)) if digits else 0):
+        token, mark = message[place] if message else ("", 0)
+        rows, contexts = experts.rows(), experts.contexts()
+        weights = gate.weights(contexts, np.array([len(row) > 0 for row in rows]))
+        index = channel.symbol(_mixed(rows, weights, experts.size), number.get(token, UNKNOWN))
+        gate.learn(contexts, weights, np.array([row[index] if index < len(row) else 0.0 for row in rows]))
+        known = experts.add(index)
+        if index == UNKNOWN:
+            words.append(_spell(channel, token, spelling, number))
+            number[words[known]] = known
+            spelling.add(words[known])
+        token = words[known]
+        if token != SENTENCE_END:
+            mark = channel.symbol(layout.distribution(token, before), mark)
+            layout.add(token, before, mark)
+        before = token
+        yield token, mark
+
+
+def _spell(channel: _Sender | _Receiver, word: str, spelling: speller.Speller, numbered: Mapping[str, int]) -> str:
+    """Send or receive a new word, character by character; it ends where no word that has a number does."""
+    spelled, alphabet = "", spelling.alphabet
+    place = {symbol: index for index, symbol in enumerate(alphabet, start=2)} | {"": 0}
+    while True:
+        probability = np.array(spelling.conditionals(speller.START + spelled))
+        if spelled in numbered:
+            probability[0] = 0.0
+        coming = word[len(spelled) : len(spelled) + 1]
+        index = channel.symbol(probability, place.get(coming, 1))
+        if index == 0:
+            return spelled
+        if index == 1:
+            spelled += chr(channel.number(0x110000, ord(coming or "\0")))
+        else:
+            spelled += alphabet[index - 2]
+
+
+def _mixed(rows: Sequence[Floats], weights: Floats, size: int) -> Floats:
+    mixed = np.zeros(size)
+    for row, weight in zip(rows, weights.tolist(), strict=True):
+        mixed[: len(row)] += weight * row
+    return mixed
+
+
+def _categorical(probability: Floats) -> Any:
+    return constriction.stream.model.Categorical(probability / probability.sum(), perfect=False)

@@ -1,0 +1,386 @@
+"""Filings under the blend: what it is trained on, what each token costs, step by step, and the code that is real."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnkernel.corpus.text import Text
+from attnkernel.corpus.tokens import RESERVED
+from attnkernel.language import blend, coder, filing_tables, lossless, open_vocabulary
+from attnkernel.language.filing_tables import NORMALISED, RAW
+from attnkernel.language.filing_tables import excerpt_name as _name
+from attnkernel.language.open_vocabulary import ROUTES, words
+from attnkernel.language.speller import Speller
+
+Floats = NDArray[np.float64]
+Table = dict[str, NDArray[Any]]
+
+MODEL: Final = "blend"
+OTHERS: Final = "other filings"
+_KEY: Final[dict[str, Any]] = {"document": object, "excerpt": object, "text": object}
+_CODED: Final = _KEY | {"stated_bits": float, "coded_bits": int, "excess": float, "identical": bool}
+_REGRET: Final = _KEY | {
+    "experts": int,
+    "bits": float,
+    "best": float,
+    "beta": float,
+    "lambda": float,
+    "context": int,
+    "regret": float,
+    "bound": float,
+    "holds": bool,
+}
+_DOCUMENT: Final = "document n-grams"
+# Each step adds experts to those of the steps before; the last lets the weights depend on the context.
+_STEPS: Final[Sequence[tuple[str, tuple[str, ...]]]] = (
+    ("kernel of one word", (blend.KNESER_NEY, blend.KERNEL, blend.RECENT, blend.NOVEL)),
+    ("kernel of several words", (blend.CONTEXT_KERNEL,)),
+    (_DOCUMENT, ()),
+    ("log-linear", (blend.LOG_LINEAR,)),
+)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Models as a training text leaves them; a document that is read changes copies only."""
+
+    trained: blend.Trained
+    layout: bytes
+    speller: bytes
+
+    def layouts(self) -> lossless.LayoutModel:
+        """A copy of the model of layouts."""
+        copy: lossless.LayoutModel = pickle.loads(self.layout)
+        return copy
+
+    def spelling(self) -> Speller:
+        """A copy of the speller."""
+        copy: Speller = pickle.loads(self.speller)
+        return copy
+
+
+def prepared(texts: Sequence[str], kind: str, settings: Mapping[str, Any]) -> Prepared:
+    """Train on texts, read as they are (`raw`) or as words (`normalised`)."""
+    layout = lossless.LayoutModel()
+    tokens: list[str] = []
+    for text in texts:
+        if kind == NORMALISED:
+            tokens += words(text)
+            continue
+        found, layouts = lossless.split(text if text.endswith("\n") else f"{text}\n")
+        layout.learn(found, layouts)
+        tokens += found
+    vocabulary = [*RESERVED, *sorted(set(tokens).difference(RESERVED))]
+    number = {word: index for index, word in enumerate(vocabulary)}
+    return _prepared(np.array([number[token] for token in tokens]), vocabulary, layout, settings)
+
+
+def prepared_on(corpus: Text, settings: Mapping[str, Any]) -> Prepared:
+    """Train on the training documents of a corpus, which has no layout."""
+    return _prepared(corpus.of("train").token, corpus.vocabulary, lossless.LayoutModel(), settings)
+
+
+def _prepared(
+    text: NDArray[np.int64], vocabulary: list[str], layout: lossless.LayoutModel, settings: Mapping[str, Any]
+) -> Prepared:
+    speller = Speller(vocabulary[len(RESERVED) :], settings["speller_order"])
+    return Prepared(blend.train(text, vocabulary, settings), pickle.dumps(layout), pickle.dumps(speller))
+
+
+def read(text: str, kind: str, models: Prepared, settings: Mapping[str, Any], *, steps: bool) -> Table:
+    """What each token of a text costs.
+
+    Parameters
+    ----------
+    text
+        An excerpt.
+    kind
+        `raw` or `normalised`.
+    models, settings
+        From `prepared`, and what it was given.
+    steps
+        Whether to score the blend's steps too.
+
+    Returns
+    -------
+    One row a token: position, token, route (one of `ROUTES`), `bits blend`, and with steps `bits STEP` for each. In
+    the cost of the first token is that of the number of tokens.
+    """
+    tokens, layouts = lossless.split(text) if kind == RAW else (words(text), [])
+    trace = blend.trace(models.trained, tokens, settings)
+    spelled = blend.spelling_bits(tokens, models.trained.vocabulary, models.spelling())
+    beside = models.layouts().read(tokens, layouts) if kind == RAW else np.zeros(len(tokens))
+    beside[:1] += coder.length_bits(len(tokens))
+    bits = {MODEL: _bits(blend.gated(trace, settings["rate"]), spelled, beside)}
+    if steps:
+        bits |= _steps(trace, tokens, models, settings, spelled, beside)
+    known = frozenset(models.trained.vocabulary)
+    return {
+        "position": np.arange(len(tokens)),
+        "token": np.array(tokens, dtype=object),
+        "route": np.array(
+            [ROUTES[0 if token in known else 1 + (cost > 0.0)] for token, cost in zip(tokens, spelled, strict=True)],
+            dtype=object,
+        ),
+        **{f"bits {name}": values for name, values in bits.items()},
+    }
+
+
+def coded(text: str, models: Prepared, settings: Mapping[str, Any], stated: float) -> dict[str, Any]:
+    """Code a text and decode it: stated_bits, coded_bits, excess (relative), identical."""
+    data = coder.encode(text, models.trained, settings, models.layouts(), models.spelling())
+    back = coder.decode(data, models.trained, settings, models.layouts(), models.spelling())
+    return {
+        "stated_bits": stated,
+        "coded_bits": 8 * len(data),
+        "excess": 8 * len(data) / stated - 1.0,
+        "identical": back.encode() == text.encode(),
+    }
+
+
+class Scores(NamedTuple):
+    """Tables of a run over documents: a row a token, a coded text, a text under the Bayesian mixture."""
+
+    tokens: Table
+    coded: Table
+    regret: Table
+
+
+def scores(
+    documents: Mapping[str, NDArray[Any]],
+    corpus: Text,
+    priming: str | Sequence[str] | None,
+    settings: Mapping[str, Any],
+) -> Scores:
+    """Score, code and decode excerpts of documents.
+
+    Parameters
+    ----------
+    documents
+        Columns id and text.
+    corpus
+        What a cold model knows.
+    priming
+        None: the models are trained on `corpus`; `OTHERS`: on the other documents; else on these texts.
+    settings
+        `excerpts`; `lossless` and `ablation`, the excerpts that are also read as filed, and step by step; and those of
+        `blend`.
+
+    Returns
+    -------
+    tokens
+        See `read`, with document, excerpt and text in front.
+    coded
+        document, excerpt, text (`raw`), and the columns of `coded`.
+    regret
+        document, excerpt, and the columns of `regret`.
+    """
+    parts: list[Table] = []
+    codes: list[dict[str, Any]] = []
+    regrets: list[dict[str, Any]] = []
+    ready: dict[tuple[str, str], Prepared] = {}
+    for document, kind, excerpt, text in _work(documents, settings):
+        texts = primers(documents, document, priming)
+        trained_on = (kind if texts else "", document if priming == OTHERS else "")
+        if trained_on not in ready:
+            ready = {trained_on: prepared(texts, kind, settings) if texts else prepared_on(corpus, settings)}
+        models = ready[trained_on]
+        stepwise = excerpt in map(_name, settings["ablation"])
+        columns = read(text, kind, models, settings, steps=stepwise or not document)
+        key = {"document": document, "excerpt": excerpt, "text": kind}
+        parts.append(_keyed(columns, key))
+        if document and kind == RAW:
+            codes.append(key | coded(text, models, settings, float(columns[f"bits {MODEL}"].sum())))
+        if document and kind == NORMALISED and stepwise:
+            regrets.append(key | regret(text, models, settings))
+    return Scores(_stacked(parts), _table(codes, _CODED), _table(regrets, _REGRET))
+
+
+def primers(documents: Mapping[str, NDArray[Any]], document: str, priming: str | Sequence[str] | None) -> Sequence[str]:
+    """Texts that a model or a compressor is given before a document; see `scores`."""
+    if priming == OTHERS:
+        pairs = zip(documents["id"].tolist(), documents["text"].tolist(), strict=True)
+        return [text for name, text in pairs if name != document] if document else []
+    return priming or []
+
+
+def compressed(
+    documents: Mapping[str, NDArray[Any]], priming: str | Sequence[str], training: str, settings: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Code lengths under the compressors: cold, joined too, and primed in the same matches as the blend.
+
+    Parameters
+    ----------
+    documents, priming
+        See `scores`.
+    training
+        Name of what primes.
+    settings
+        `excerpts`, `lossless`; `primed_compressors`, which take part in the primed match.
+    """
+    rows = []
+    lossless_excerpts = [_name(length) for length in settings["lossless"]]
+    for document, excerpt, text in filing_tables.excerpts(documents, settings["excerpts"]):
+        rows += filing_tables.compressor_rows(document, excerpt, text)
+        texts = primers(documents, document, priming)
+        if document != filing_tables.JOINED and texts:
+            rows += filing_tables.compressor_rows(
+                document,
+                excerpt,
+                text,
+                training=training,
+                prior="".join(f"{before}\n" for before in texts),
+                kinds=[NORMALISED, *([RAW] if excerpt in lossless_excerpts else [])],
+                names=settings["primed_compressors"],
+            )
+    return rows
+
+
+def tables(
+    documents: Mapping[str, NDArray[Any]],
+    priming: str | Sequence[str],
+    names: Sequence[str],
+    article: Table,
+    runs: Sequence[Scores],
+    settings: Mapping[str, Any],
+) -> dict[str, Table]:
+    """The chapter's tables.
+
+    Parameters
+    ----------
+    documents, priming
+        See `scores`.
+    names
+        What each run's models were trained on: cold, primed.
+    article
+        Tokens of the article's models, from `filing_tables.token_columns`.
+    runs
+        From `scores`: cold, primed.
+    settings
+        Those of `scores` and `compressed`; `points` of the growth along a document.
+    """
+    sizes = filing_tables.text_sizes(documents, [*settings["excerpts"], *settings["lossless"]])
+    steps = [
+        row for run, name in zip(runs, names, strict=True) for row in filing_tables.model_rows(run.tokens, name, sizes)
+    ]
+    rows = filing_tables.model_rows(article, names[0], sizes)
+    rows += [row for row in steps if row["model"] == MODEL]
+    rows += compressed(documents, priming, names[1], settings)
+    growing = [(names[0], article, ["kn", "mixture"])]
+    growing += [(name, run.tokens, [MODEL]) for run, name in zip(runs, names, strict=True)]
+    filings = filing_tables.code_table(rows)
+    codes = filing_tables.with_training([run.coded for run in runs], names)
+    regrets = filing_tables.with_training([run.regret for run in runs], names)
+    return {
+        "filings": filings,
+        "filings_shapes": filing_tables.shape_table(filings, codes, regrets, names),
+        "filings_ablation": filing_tables.ablation_table(steps),
+        "filings_coded": codes,
+        "filings_regret": regrets,
+        "filings_growth": filing_tables.growth_table(documents, settings["excerpts"][-1], settings["points"], growing),
+        "filings_copied": filing_tables.copied_table(article, "mixture", "kn"),
+    }
+
+
+def regret(text: str, models: Prepared, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The Bayesian mixture over the article's mixtures at every beta, lambda and number of context words.
+
+    Returns
+    -------
+    experts (how many), bits (of the mixture), best (bits of the best expert in hindsight), its beta, lambda and
+    context, regret (bits less best), bound (log2 of experts), holds.
+    """
+    trained = models.trained
+    found = open_vocabulary.read(text, trained.vocabulary)
+    kneser_ney = trained.model.probabilities(found.token)
+    spelled = open_vocabulary.spelling_bits(found, models.spelling(), trained.vocabulary)
+    similarity = open_vocabulary.surface_vectors(trained.similarity, len(found.new))
+    grid, probabilities = [], []
+    for words_before in range(1, len(settings["context"]) + 1):
+        weights = settings["context"][:words_before]
+        caches = blend.context_caches(found.surface, similarity, weights, settings["betas"])
+        for beta, cache in zip(settings["betas"], caches, strict=True):
+            for weight in settings["lambdas"]:
+                grid.append((beta, weight, words_before))
+                probabilities.append(open_vocabulary.open_mixture(kneser_ney, spelled, cache, weight))
+    stacked = np.array(probabilities)
+    each = -np.log2(stacked).sum(axis=1)
+    best, total = int(each.argmin()), float(blend.bayes_mixture(stacked).sum())
+    bound = float(np.log2(len(grid)))
+    return {
+        "experts": len(grid),
+        "bits": total,
+        "best": float(each[best]),
+        "beta": float(grid[best][0]),
+        "lambda": float(grid[best][1]),
+        "context": grid[best][2],
+        "regret": total - float(each[best]),
+        "bound": bound,
+        "holds": total - float(each[best]) <= bound,
+    }
+
+
+def _work(documents: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Document, kind, excerpt and text, one kind after the other; without documents an empty text."""
+    if not len(documents["id"]):
+        yield "", NORMALISED, "", ""
+    for kind, lengths in ((NORMALISED, settings["excerpts"]), (RAW, settings["lossless"])):
+        for document, text in zip(documents["id"].tolist(), documents["text"].tolist(), strict=True):
+            for length in lengths:
+                yield document, kind, _name(length), open_vocabulary.excerpt(text, length)
+
+
+def _keyed(columns: Table, key: Mapping[str, str]) -> Table:
+    size = len(columns["token"])
+    return {name: np.full(size, value, dtype=object) for name, value in key.items()} | columns
+
+
+def _stacked(parts: Sequence[Table]) -> Table:
+    """Rows of all parts; a step that was not scored is missing."""
+    names = list(dict.fromkeys(name for part in parts for name in part))
+    return {
+        name: np.concatenate([part.get(name, np.full(len(part["token"]), np.nan)) for part in parts]) for name in names
+    }
+
+
+def _table(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, Any]) -> Table:
+    return {name: np.array([row[name] for row in rows], dtype=kind) for name, kind in kinds.items()}
+
+
+def _bits(probability: Floats, spelled: Floats, beside: Floats) -> Floats:
+    return np.asarray(spelled + beside - np.log2(probability))
+
+
+def _steps(
+    trace: blend.Trace,
+    tokens: Sequence[str],
+    models: Prepared,
+    settings: Mapping[str, Any],
+    spelled: Floats,
+    beside: Floats,
+) -> dict[str, Floats]:
+    static = Speller(models.trained.vocabulary[len(RESERVED) :], settings["speller_order"])
+    numbered = frozenset(models.trained.vocabulary)
+    unlearned = np.array(
+        [
+            -static.log2_probability(token, numbered) if cost > 0.0 else 0.0
+            for token, cost in zip(tokens, spelled, strict=True)
+        ]
+    )
+    gate: Callable[..., Floats] = blend.gated
+    use: list[str] = []
+    bits: dict[str, Floats] = {}
+    for name, experts in _STEPS:
+        use += experts or [expert for expert in trace.names if expert.startswith("document ")]
+        probability = gate(trace, settings["rate"], use, 1)
+        if not bits:
+            bits["static speller"] = _bits(probability, unlearned, beside)
+        bits[name] = _bits(probability, spelled, beside)
+    bits["weights by context"] = _bits(gate(trace, settings["rate"]), spelled, beside)
+    return bits

@@ -1,0 +1,131 @@
+# The filings as a test of the models: what real 10-K text costs under them and under compressors.
+#   needs   results/filings/documents.parquet, and the models of the language chapter
+#   makes   the tables of code lengths and of what the cache copied
+CODES = config["filing_codes"]
+ARTICLE = CODES["article_corpus"]
+FILING_TABLES = [
+    "filings",
+    "filings_shapes",
+    "filings_ablation",
+    "filings_coded",
+    "filings_regret",
+    "filings_growth",
+    "filings_copied",
+]
+TABLES += FILING_TABLES
+FIGURES += ["filings"]
+MATCHES = ["cold", "primed"]
+# What the primed models were trained on, by name.
+PRIMER = Path(CODES["primer"]["path"]).name if CODES["primer"] else "other filings"
+
+
+wildcard_constraints:
+    training="cold|primed",
+    scale="(_full)?",
+
+
+rule filings_article:
+    """Bits of every token of each excerpt under the article's models, trained on the synthetic corpus."""
+    input:
+        documents="results/filings/documents.parquet",
+        tokens=f"results/corpora/{ARTICLE}/tokens.parquet",
+        vectors=f"results/corpora/{ARTICLE}/vectors.parquet",
+        model=f"results/language/{ARTICLE}/kneser-ney.parquet",
+        grid=f"results/language/{ARTICLE}/grid.parquet",
+        epochs=f"results/language/{ARTICLE}/epochs.parquet",
+        kernel=f"results/language/{ARTICLE}/kernel.parquet",
+    output:
+        tokens="results/filings/article{scale}.parquet",
+    log:
+        "results/logs/filings-article{scale}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("filings_article.py"),
+        excerpts=filing_excerpts,
+        min_count=LANGUAGE["min_count"],
+        speller_order=LANGUAGE["speller_order"],
+    script:
+        "../scripts/filings_article.py"
+
+
+rule filings_blend:
+    """Each excerpt under the blend, token by token, and through a real encoder and decoder: cold, or primed."""
+    input:
+        documents="results/filings/documents.parquet",
+        tokens=f"results/corpora/{ARTICLE}/tokens.parquet",
+        primer=filing_primer,
+    output:
+        tokens="results/filings/blend-{training}{scale}.parquet",
+        coded="results/filings/coded-{training}{scale}.parquet",
+        regret="results/filings/regret-{training}{scale}.parquet",
+    log:
+        "results/logs/filings-blend-{training}{scale}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("filings_blend.py"),
+        settings=filing_settings,
+        priming=filing_priming,
+        min_count=LANGUAGE["min_count"],
+    script:
+        "../scripts/filings_blend.py"
+
+
+rule filings_tables:
+    """What each code takes for each excerpt, step by step and in bytes, and what the cache copied."""
+    input:
+        documents="results/filings/documents.parquet",
+        article="results/filings/article{scale}.parquet",
+        tokens=[
+            f"results/filings/blend-{training}{{scale}}.parquet"
+            for training in MATCHES
+        ],
+        coded=[
+            f"results/filings/coded-{training}{{scale}}.parquet"
+            for training in MATCHES
+        ],
+        regret=[
+            f"results/filings/regret-{training}{{scale}}.parquet"
+            for training in MATCHES
+        ],
+    output:
+        **published_tables(FILING_TABLES, "{scale}"),
+    log:
+        "results/logs/filings-tables{scale}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("filings_tables.py"),
+        settings=filing_settings,
+        priming=filing_priming,
+        training=[ARTICLE, PRIMER],
+    script:
+        "../scripts/filings_tables.py"
+
+
+rule filings_figures:
+    """Bits per character along each document, for all codes."""
+    input:
+        growth="results/tables/filings_growth.parquet",
+    output:
+        **figure_files(["filings"]),
+    log:
+        "results/logs/filings-figures.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("filings_figures.py"),
+        cold=ARTICLE,
+    script:
+        "../scripts/filings_figures.py"
+
+
+rule filings_full:
+    """Whole filings, every compressor primed, every step: minutes, and not part of `all`."""
+    input:
+        expand("results/tables/{table}_full.parquet", table=FILING_TABLES),
