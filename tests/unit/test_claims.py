@@ -142,3 +142,11 @@ def test_the_calibration_sets_targets_beside_ours():
     assert card["deviation"][0] == pytest.approx(0.0294)
     assert card["relative"][0] == pytest.approx(0.0294 / 0.9)
     assert card["tolerance"].tolist() == [0.05]
+
+
+def test_filings_without_a_source_are_not_run_and_say_how_to_run_them():
+    empty = {"circle": {"value": np.zeros(0)}}
+    given = claim("9", "round", row="")
+    comparison = claims.compare([{**given, "kind": "filings"}, {**given, "id": "b", "kind": "exact"}], empty)
+    assert comparison["status"].tolist() == ["not run", "failed"]
+    assert "--forcerun filings_documents" in comparison["reason"][0]

@@ -1,4 +1,5 @@
 import copy
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -47,11 +48,24 @@ def test_the_config_that_ships_is_valid_and_defaults_are_filled_in(config):
         (
             "corpora.lee.documents",
             "words",
-            'config: corpora.lee.documents is "words"; allowed: "files" or "lines"',
+            'config: corpora.lee.documents is "words"; allowed: "files" or "lines" or "headings"',
         ),
         ("corpora.Lee", {"path": "x"}, "config: corpora.Lee is not a usable name"),
         ("corpora.mine", {}, "config: corpora.mine.path is missing"),
         ("language.cache.betas", [-1], "config: language.cache.betas.0 is -1; allowed: a number at least 0"),
+        ("language.cache.betas", [float("nan")], "config: language.cache.betas.0 is NaN; allowed: a finite number"),
+        ("circle.sigma", float("inf"), "config: circle.sigma is Infinity; allowed: a finite number"),
+        ("splits.train", 0.8, "config: splits is [0.8, 0.15, 0.15]; allowed: train, dev and heldout that sum to 1"),
+        ("language.lambdas.from", 1.0, "from, which is at most to"),
+        ("language.distance_edges", [50, 12], "config: language.distance_edges is [50, 12]; allowed: in ascending"),
+        ("synthetic.sentences", [22, 12], "config: synthetic.sentences is [22, 12]; allowed: least, then greatest"),
+        ("synthetic.phrase_lengths", [0.5, 0.4], "config: synthetic.phrase_lengths is [0.5, 0.4]; allowed: prob"),
+        ("propositions.corpus", "mine", 'config: propositions.corpus is "mine"; allowed: a corpus of this config'),
+        ("features.corpora", ["lee", "mine"], 'config: features.corpora is "mine"; allowed: a corpus of this config'),
+        ("circle.settings", [["smoth", 32]], 'config: circle.settings is "smoth"; allowed: a spectrum'),
+        ("longlag.compared.far_lag", 7, "config: longlag.compared.far_lag is 7; allowed: a lag of the census"),
+        ("corpora", None, "config: corpora is null; allowed: a mapping"),
+        ("seed", date(2026, 11, 30), 'config: seed is "2026-11-30"; allowed: a whole number'),
     ],
 )
 def test_a_fault_is_one_line_with_the_key_what_was_given_and_what_is_allowed(config, place, value, message):

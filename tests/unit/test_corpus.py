@@ -21,6 +21,9 @@ SETTINGS = {
     "text": "text",
     "id": "id",
     "group": None,
+    "group_pattern": None,
+    "heading": "^ = [^=]",
+    "window": None,
     "limit": None,
 }
 SHARES = {"train": 0.7, "dev": 0.15, "heldout": 0.15, "salt": "s"}
@@ -218,7 +221,7 @@ def test_one_group_never_straddles_a_split():
 
 
 def test_an_empty_split_is_an_error_that_says_what_to_do():
-    with pytest.raises(InputError, match="none of its 1 documents fell into"):
+    with pytest.raises(InputError, match="none of its 1 documents in 1 groups fell into"):
         assemble.token_table(documents(["a"]), SETTINGS, SHARES)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+# Settings that name a corpus, or several.
+_CORPUS_NAMES: Final = (
+    ("propositions", "corpus"),
+    ("features", "corpora"),
+    ("filing_codes", "article_corpus"),
+    ("laboratory", "text"),
+)
+_MAY_BE_INFINITE: Final = ("language", "cache", "betas")
 _TYPES: Final = {
     "array": "a list",
     "boolean": "true or false",
@@ -43,9 +52,78 @@ def checked(config: Mapping[str, Any], schema_path: Path) -> Json:
     complete: Json = copy.deepcopy(dict(config))
     _fill_defaults(complete, schema)
     errors = sorted(Draft202012Validator(schema).iter_errors(complete), key=lambda error: list(map(str, error.path)))
-    if errors:
-        raise InputError("\n".join(f"config: {line}" for error in errors for line in _explain(error)))
+    faults = [line for error in errors for line in _explain(error)] + _not_finite(complete)
+    # What a schema cannot say is looked at in a config that fits it.
+    faults = faults or contradictions(complete)
+    if faults:
+        raise InputError("\n".join(f"config: {line}" for line in faults))
     return complete
+
+
+def corpus_defaults(schema_path: Path) -> Json:
+    """Every setting of a corpus that has a default."""
+    import yaml
+
+    schema = yaml.safe_load(schema_path.read_text(encoding="utf-8"))
+    corpus: Json = {}
+    _fill_defaults(corpus, schema["properties"]["corpora"]["additionalProperties"])
+    return corpus
+
+
+def contradictions(config: Mapping[str, Any]) -> list[str]:
+    """One line for each pair of settings that exclude each other, in a config that fits the schema."""
+    faults: list[str] = []
+
+    def require(holds: bool, key: str, given: Any, allowed: str) -> None:
+        if not holds:
+            faults.append(f"{key} is {_shown(given)}; allowed: {allowed}")
+
+    shares = [config["splits"][name] for name in ("train", "dev", "heldout")]
+    require(abs(sum(shares) - 1.0) < 1e-9, "splits", shares, "train, dev and heldout that sum to 1")
+    corpora = config["corpora"]
+    for section, key in _CORPUS_NAMES:
+        given = config[section][key]
+        for name in given if isinstance(given, list) else [given]:
+            require(name in corpora, f"{section}.{key}", name, f"a corpus of this config: {', '.join(corpora)}")
+    synthetic, language = config["synthetic"], config["language"]
+    for key in ("kinds", "shapes", "phrase_lengths"):
+        given = synthetic[key]
+        total = sum(given.values() if isinstance(given, dict) else given)
+        require(abs(total - 1.0) < 1e-9, f"synthetic.{key}", given, "probabilities that sum to 1")
+    require(_ascending(synthetic["sentences"]), "synthetic.sentences", synthetic["sentences"], "least, then greatest")
+    edges = language["distance_edges"]
+    require(_ascending(edges) and len(set(edges)) == len(edges), "language.distance_edges", edges, "in ascending order")
+    lambdas = language["lambdas"]
+    require(lambdas["from"] <= lambdas["to"], "language.lambdas", lambdas, "from, which is at most to")
+    spectra = config["circle"]["spectra"]
+    for name, _ in config["circle"]["settings"]:
+        require(name in spectra, "circle.settings", name, f"a spectrum of circle.spectra: {', '.join(spectra)}")
+    longlag = config["longlag"]
+    compared, lags = longlag["compared"], longlag["census"]["lags"]
+    biases = longlag["forget_biases"]
+    require(compared["gated"] in biases, "longlag.compared.gated", compared["gated"], f"one of {', '.join(biases)}")
+    for key in ("near_lag", "far_lag"):
+        require(compared[key] in lags, f"longlag.compared.{key}", compared[key], f"a lag of the census: {lags}")
+    return faults
+
+
+def _ascending(values: list[Any]) -> bool:
+    return values == sorted(values)
+
+
+def _not_finite(value: Any, place: tuple[str, ...] = ()) -> list[str]:
+    """Numbers that YAML can write but that no setting takes: not a number, and infinity but for a beta."""
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        return [line for key, held in inner for line in _not_finite(held, (*place, str(key)))]
+    if not isinstance(value, float) or math.isfinite(value) or (value == math.inf and place[:-1] == _MAY_BE_INFINITE):
+        return []
+    return [f"{'.'.join(place)} is {_shown(value)}; allowed: a finite number"]
+
+
+def _shown(value: Any) -> str:
+    shown = json.dumps(value, default=str, ensure_ascii=False)
+    return shown if len(shown) <= 80 else f"{shown[:80]}..."
 
 
 def _fill_defaults(value: Any, schema: Mapping[str, Any]) -> None:
@@ -77,7 +155,7 @@ def _explain(error: ValidationError) -> list[str]:
         return [f"{prefix}{key} is missing; needed: {_allowed(schema['properties'][key])}" for key in absent]
     if "propertyNames" in error.absolute_schema_path:
         return [f"{prefix}{given} is not a usable name; allowed: {_allowed(schema)}"]
-    return [f"{place} is {json.dumps(given)}; allowed: {_allowed(schema)}"]
+    return [f"{place or 'the config'} is {_shown(given)}; allowed: {_allowed(schema)}"]
 
 
 def _suggest(key: str, known: list[str]) -> str:

@@ -10,12 +10,13 @@ than its work.
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import json
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -31,6 +32,21 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, NDArray[Any]]
 Table = dict[str, NDArray[Any]]
+
+# What to do about what an operating system refuses.
+_FREE_SPACE: Final = "free space there, and run again: what was complete stays"
+_ALLOW: Final = "allow writing to that folder, or run in a copy of the project that is yours"
+_REMEDIES: Final = {
+    errno.ENOSPC: _FREE_SPACE,
+    errno.EDQUOT: _FREE_SPACE,
+    errno.EFBIG: _FREE_SPACE,
+    errno.EACCES: _ALLOW,
+    errno.EPERM: _ALLOW,
+    errno.EROFS: _ALLOW,
+    errno.ENOTDIR: "a file stands where a folder is needed; move it away",
+    errno.EEXIST: "a file stands where a folder is needed; move it away",
+    errno.EISDIR: "a folder stands where the file is to be; move it away",
+}
 
 _METADATA_KEY: Final = b"attnkernel"
 _PANDAS_INDEX: Final = "__index_level_"
@@ -81,6 +97,35 @@ def read(path: str | Path, columns: Sequence[str] | None = None) -> Table:
     return {name: _from_arrow(path, name, table.column(name)) for name in table.column_names}
 
 
+def read_complete(path: str | Path, columns: Sequence[str]) -> Table:
+    """Read the named columns of numbers or truth values, none of which may be missing.
+
+    Raises
+    ------
+    InputError
+        As `read`; also if a value is missing or a column is not of numbers.
+    """
+    found = read(path, columns)
+    for name, values in found.items():
+        if values.dtype.kind not in "fib":
+            raise InputError(f"{path}: column {name!r} holds no numbers; make the file again")
+        missing = np.isnan(values) if values.dtype.kind == "f" else np.ma.getmaskarray(values)
+        if missing.any():
+            raise InputError(f"{path}: column {name!r} has {int(missing.sum())} missing values; make the file again")
+    return found
+
+
+def rows(path: str | Path) -> int:
+    """Number of rows of a table; raises as `read`."""
+    return int(_open(path, lambda: pq.read_metadata(path)).num_rows)
+
+
+def read_rows(path: str | Path, start: int, stop: int, columns: Sequence[str] | None = None) -> Table:
+    """Rows `start` to `stop` of a table, read from the row groups that hold them alone; raises as `read`."""
+    table = _read_arrow(path, columns, (start, stop))
+    return {name: _from_arrow(path, name, table.column(name)) for name in table.column_names}
+
+
 def read_codes(path: str | Path, column: str) -> tuple[NDArray[np.int64], list[str]]:
     """A string column as integer codes and the distinct strings they stand for, without a Python object a row.
 
@@ -91,16 +136,35 @@ def read_codes(path: str | Path, column: str) -> tuple[NDArray[np.int64], list[s
     """
     chunked = _read_arrow(path, [column]).column(column)
     if chunked.null_count:
-        raise InputError(f"{path}: column {column!r} has {chunked.null_count} missing values")
+        raise InputError(f"{path}: column {column!r} has {chunked.null_count} missing values; make the file again")
+    plain = chunked.type.value_type if pa.types.is_dictionary(chunked.type) else chunked.type
+    if not _is_string(plain):
+        raise InputError(f"{path}: column {column!r} holds {plain}, not strings; make the file again")
     if not pa.types.is_dictionary(chunked.type):
-        if not _is_string(chunked.type):
-            raise InputError(f"{path}: column {column!r} holds {chunked.type}, not strings")
         chunked = chunked.dictionary_encode()
     array = chunked.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # zero chunks combine to a chunked array
         return np.zeros(0, dtype=np.int64), []
     codes = _from_arrow(path, column, pa.chunked_array([array.indices.cast(pa.int64())]))
     return codes, array.dictionary.to_pylist()
+
+
+def schema(path: str | Path) -> dict[str, bool]:
+    """Names of a file's columns, and whether each is of strings or whole numbers.
+
+    Raises
+    ------
+    InputError
+        The file is missing or not Parquet.
+    """
+    kinds = {name: kind for name, kind in _fields(path) if not name.startswith(_PANDAS_INDEX)}
+    return {name: _is_string(kind) or bool(pa.types.is_integer(kind)) for name, kind in kinds.items()}
+
+
+def _fields(path: str | Path) -> list[tuple[str, pa.DataType]]:
+    fields = _open(path, lambda: pq.read_schema(path))
+    plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in fields.types]
+    return list(zip(fields.names, plain, strict=True))
 
 
 def origin(path: str | Path) -> dict[str, Any]:
@@ -166,18 +230,35 @@ def with_constant(columns: Columns, name: str, value: str) -> Table:
 
 @contextmanager
 def atomic(path: str | Path, mode: str) -> Iterator[IO[Any]]:
-    """Open a file that appears under its name only when it is complete; an error leaves nothing behind."""
+    """Open a file that appears under its name only when it is complete; an error leaves nothing behind.
+
+    Raises
+    ------
+    InputError
+        The disk is full, or the folder cannot be written to.
+    """
     target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
     # The process id keeps two writers of one file apart; the leading dot hides the file from globs.
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open(mode, **text) as file:
             yield file
         temporary.replace(target)
+    except OSError as error:
+        raise explained(error, path) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def explained(error: OSError, path: str | Path) -> Exception:
+    """An error of writing a file in words that its user can act on, if it is one that a user can mend."""
+    if error.errno not in _REMEDIES:
+        return error
+    reason = error.strerror or error
+    return InputError(f"{path}: cannot be written ({reason}); {_REMEDIES[error.errno]}")
 
 
 def _cell(value: Any) -> str:
@@ -198,7 +279,7 @@ def _plain(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Values in the type that is stored, contiguous, with a fixed value under every mask."""
     kind = _kind(name, array)
     if kind == "float":
-        return np.ascontiguousarray(np.ma.filled(array.astype(np.float64), np.nan))
+        return np.ascontiguousarray(np.ma.filled(array.astype(np.float64, copy=False), np.nan))
     dtype, filler = (np.int64, 0) if kind == "int" else (np.bool_, False)
     return np.ascontiguousarray(np.ma.filled(array, filler), dtype=dtype)
 
@@ -224,12 +305,18 @@ def _strings_to_arrow(name: str, array: NDArray[Any]) -> pa.Array:
     wrong = next((value for value in strings if not (value is None or isinstance(value, str))), None)
     if wrong is not None:
         raise ValueError(f"column {name!r} mixes strings with {type(wrong).__name__}")
-    encoded = [b"" if value is None else value.encode() for value in strings]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    # By distinct strings: a column of a million tokens has a few thousand.
+    number: dict[str | None, int] = {}
+    codes = np.fromiter((number.setdefault(value, len(number)) for value in strings), np.int32, len(strings))
+    encoded = [b"" if value is None else value.encode() for value in number]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int32)
     np.cumsum([len(value) for value in encoded], out=offsets[1:])
-    missing = np.array([value is None for value in strings], dtype=np.bool_)
-    buffers = [_validity(missing), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(pa.large_string(), len(encoded), buffers).cast(pa.string())
+    distinct = pa.Array.from_buffers(
+        pa.string(), len(encoded), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    )
+    missing = codes == number.get(None, -1)
+    indices = pa.Array.from_buffers(pa.int32(), len(codes), [_validity(missing), pa.py_buffer(codes)])
+    return pa.DictionaryArray.from_arrays(indices, distinct).dictionary_decode()
 
 
 def _validity(missing: NDArray[np.bool_]) -> pa.Buffer | None:
@@ -241,23 +328,35 @@ def _open(path: str | Path, read: Any) -> Any:
         return read()
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; run the rule that makes it") from None
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"{path}: not a readable Parquet file ({error}); delete it and run its rule again") from None
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{path}: not a readable Parquet file ({reason}); make it again") from None
 
 
-def _read_arrow(path: str | Path, columns: Sequence[str] | None) -> pa.Table:
+def _read_arrow(path: str | Path, columns: Sequence[str] | None, window: tuple[int, int] | None = None) -> pa.Table:
     file = _open(path, lambda: pq.ParquetFile(path))
     present = [name for name in file.schema_arrow.names if not name.startswith(_PANDAS_INDEX)]
     wanted = present if columns is None else list(columns)
     for name in wanted:
         if name not in present:
-            raise InputError(f"{path}: column {name!r} is missing; it has {', '.join(present)}")
+            raise InputError(f"{path}: column {name!r} is missing; it has {', '.join(present) or 'none'}")
+        if present.count(name) > 1:
+            raise InputError(f"{path}: column {name!r} occurs {present.count(name)} times; rename all but one")
     # Reading by hand keeps pandas' metadata from being interpreted, which would import pandas.
-    return _open(path, lambda: file.read(columns=wanted).select(wanted).replace_schema_metadata(None))
+    read = file.read if window is None else lambda columns: _window(file, *window, columns)
+    return _open(path, lambda: read(columns=wanted).select(wanted).replace_schema_metadata(None))
+
+
+def _window(file: pq.ParquetFile, start: int, stop: int, columns: list[str]) -> pa.Table:
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    begins = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    groups = np.flatnonzero((begins[:-1] < stop) & (begins[1:] > start)).tolist()
+    before = int(begins[groups[0]]) if groups else 0
+    return file.read_row_groups(groups, columns=columns).slice(start - before, stop - start)
 
 
 def _is_string(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _from_arrow(path: str | Path, name: str, column: pa.ChunkedArray) -> NDArray[Any]:
@@ -275,7 +374,10 @@ def _from_arrow(path: str | Path, name: str, column: pa.ChunkedArray) -> NDArray
     if pa.types.is_floating(kind):
         return _numbers(column.cast(pa.float64()), np.float64, np.nan)
     if pa.types.is_integer(kind):
-        return _numbers(column.cast(pa.int64()), np.int64, 0)
+        try:
+            return _numbers(column.cast(pa.int64()), np.int64, 0)
+        except pa.ArrowInvalid as error:
+            raise InputError(f"{path}: column {name!r} has a number too large to hold ({error}); mend it") from None
     if pa.types.is_boolean(kind):
         return _numbers(column.cast(pa.uint8()), np.uint8, 0).astype(np.bool_)
     raise InputError(f"{path}: column {name!r} has type {kind}, which no table of this project holds")

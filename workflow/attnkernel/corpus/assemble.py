@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from attnkernel.corpus.readers import Document, tokenise_document
 from attnkernel.corpus.splits import SPLITS, split_of
 from attnkernel.corpus.tokens import SENTENCE_END
 from attnkernel.errors import InputError
+from attnkernel.progress import track
 from attnkernel.table import Table
 
 
@@ -40,7 +41,7 @@ def token_table(
     Raises
     ------
     InputError
-        A split got no document.
+        No document has a word, or a split got no document.
     """
     changed: Counter[str] = Counter()
     split: list[str] = []
@@ -49,22 +50,28 @@ def token_table(
     sentence_lengths: list[int] = []
     sentence_numbers: list[int] = []
     token: list[str] = []
-    for document in documents:
+    groups: set[str] = set()
+    once: dict[str, str] = {}  # each word is kept in memory a single time
+    for document in track(documents, "reading documents"):
         sentences, normalised = tokenise_document(document, settings)
         changed.update(normalised)
         if not sentences:
             changed["document without a word left out"] += 1
             continue
-        before = len(token)
-        for number, sentence in enumerate(sentences):
-            token.extend(sentence)
-            token.append(SENTENCE_END)
-            sentence_lengths.append(len(sentence) + 1)
-            sentence_numbers.append(number)
-        split.append(split_of(document.group, splits, splits["salt"]))
-        names.append(document.id)
-        lengths.append(len(token) - before)
-    _require_every_split(split, settings)
+        groups.add(document.group)
+        pieces = list(windows(sentences, settings["window"]))
+        changed["document cut"] += len(pieces) > 1
+        for count, piece in enumerate(pieces, start=1):
+            before = len(token)
+            for number, sentence in enumerate(piece):
+                token.extend(once.setdefault(word, word) for word in sentence)
+                token.append(SENTENCE_END)
+                sentence_lengths.append(len(sentence) + 1)
+                sentence_numbers.append(number)
+            split.append(split_of(document.group, splits, splits["salt"]))
+            names.append(document.id if len(pieces) == 1 else f"{document.id}#{count}")
+            lengths.append(len(token) - before)
+    _require_every_split(split, len(groups), settings)
     starts = np.cumsum([0, *lengths])[:-1]
     columns = {
         "split": np.repeat(np.array(split, dtype=object), lengths),
@@ -73,13 +80,38 @@ def token_table(
         "position": np.arange(len(token), dtype=np.int64) - np.repeat(starts, lengths),
         "token": np.array(token, dtype=object),
     }
-    return columns, changed
+    return columns, +changed
 
 
-def _require_every_split(found: Sequence[str], settings: Mapping[str, Any]) -> None:
+def windows(sentences: Sequence[list[str]], longest: int | None) -> Iterator[list[list[str]]]:
+    """Cut a document that has more than `longest` tokens, sentence ends included, between its sentences.
+
+    A sentence that is longer by itself is cut as well.
+    """
+    if longest is None:
+        yield list(sentences)
+        return
+    most = max(longest - 1, 1)
+    piece: list[list[str]] = []
+    size = 0
+    for sentence in sentences:
+        for start in range(0, len(sentence), most):
+            part = sentence[start : start + most]
+            if piece and size + len(part) + 1 > longest:
+                yield piece
+                piece, size = [], 0
+            piece.append(part)
+            size += len(part) + 1
+    yield piece
+
+
+def _require_every_split(found: Sequence[str], groups: int, settings: Mapping[str, Any]) -> None:
+    if not found:
+        raise InputError(f"{settings['path']}: none of its documents has a word; check that they are text")
     absent = [name for name in SPLITS if name not in found]
     if absent:
         raise InputError(
-            f"{settings['path']}: none of its {len(found)} documents fell into {' or '.join(absent)}; add documents, "
-            "or raise the share of that split or change the salt under `splits` in the config"
+            f"{settings['path']}: none of its {len(found)} documents in {groups} groups fell into "
+            f"{' or '.join(absent)}; add documents of other groups, or raise the share of that split or change the "
+            "salt under `splits` in the config"
         )

@@ -8,6 +8,9 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import json
+import re
+import unicodedata
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -32,6 +35,10 @@ class Document:
     text: str
 
 
+Placed = tuple[str, Document]
+"""A document, and where it stands: the file, with the line or row."""
+
+
 def resolve(path: str) -> Path:
     """Where a configured path is on this machine; `package:NAME/FILE` is a file inside an installed package.
 
@@ -40,11 +47,13 @@ def resolve(path: str) -> Path:
     Raises
     ------
     InputError
-        The package is not installed.
+        The package is not installed, or its name is none.
     """
     if not path.startswith(PACKAGE_PREFIX):
         return Path(path)
     package, _, inside = path.removeprefix(PACKAGE_PREFIX).partition("/")
+    if not package.isidentifier():
+        raise InputError(f"{path}: {package!r} is not the name of a package; write package:NAME/FILE")
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise InputError(f"{path}: the package {package!r} is not installed; run: pip install {package}")
@@ -64,7 +73,7 @@ def files(path: str) -> list[Path]:
         return [place]
     if not place.is_dir():
         raise InputError(f"{path}: there is no such file or folder; set the corpus's `path` in the config")
-    found = sorted(file for file in place.rglob("*") if file.is_file() and _kind(file) in _SUFFIXES)
+    found = sorted(file for file in place.rglob("*") if file.is_file() and kind_of(file) in _SUFFIXES)
     if not found:
         raise InputError(f"{path}: the folder holds no document; it may hold {_KINDS}")
     return found
@@ -76,8 +85,9 @@ def read_documents(settings: Mapping[str, Any], paths: Iterable[Path]) -> list[D
     Parameters
     ----------
     settings
-        A corpus of the config: `path`, `documents` ("files" or "lines", for text), `text`, `id`, `group` (names of
-        columns or keys, for JSON lines and Parquet).
+        A corpus of the config: `path`, `documents` ("files", "lines" or "headings", for text), `heading` (what the
+        line that opens a document looks like), `text`, `id`, `group` (names of columns or keys, for JSON lines and
+        Parquet), `group_pattern` (the part of the group that counts).
     paths
         The files (see `files`).
 
@@ -87,13 +97,26 @@ def read_documents(settings: Mapping[str, Any], paths: Iterable[Path]) -> list[D
         A file cannot be read, is not UTF-8, lacks a column, or an id occurs twice.
     """
     root = resolve(settings["path"])
-    documents = [document for path in paths for document in _read_file(path, root, settings)]
-    repeated = [name for name, count in Counter(document.id for document in documents).items() if count > 1]
-    if repeated:
-        raise InputError(f"{settings['path']}: document id {repeated[0]!r} occurs more than once; ids must be unique")
+    _check_patterns(settings)
+    first: dict[str, str] = {}
+    documents: list[Document] = []
+    for path in paths:
+        for place, document in _read_file(path, root, settings):
+            before = first.setdefault(document.id, place)
+            if before != place:
+                raise InputError(
+                    f"{place}: document id {document.id!r} occurs more than once, first in {before}; "
+                    "ids must be unique: rename one, or set the corpus's `id` in the config to another key"
+                )
+            documents.append(_grouped(document, place, settings["group_pattern"]))
     if not documents:
-        raise InputError(f"{settings['path']}: there is no document in it")
+        raise InputError(f"{settings['path']}: there is no document in it; set the corpus's `path` in the config")
     return documents
+
+
+def read_texts(settings: Mapping[str, Any]) -> list[str]:
+    """The texts of all documents of a corpus, in the order of its files; raises as `read_documents`."""
+    return [document.text for document in read_documents(settings, files(settings["path"]))]
 
 
 def decode(data: bytes, path: Path) -> str:
@@ -107,81 +130,161 @@ def decode(data: bytes, path: Path) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
+        source = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "WINDOWS-1252"
         raise InputError(
             f"{path}: not UTF-8 at byte {error.start} (0x{data[error.start]:02x}); convert it, "
-            f"for example with: iconv -f WINDOWS-1252 -t UTF-8"
+            f"for example with: iconv -f {source} -t UTF-8"
         ) from None
 
 
-def _kind(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix.lower()
+def contents(path: Path) -> bytes:
+    """The bytes of a file, unpacked if its name ends in .gz.
 
-
-def _read_file(path: Path, root: Path, settings: Mapping[str, Any]) -> Iterator[Document]:
-    name = path.relative_to(root).as_posix() if root.is_dir() else path.name
-    if _kind(path) == ".parquet":
-        return _from_parquet(path, settings)
-    text = decode(_bytes(path), path)
-    if _kind(path) == ".jsonl":
-        return _from_json_lines(text, path, settings)
-    return _from_text(text, name, settings["documents"])
-
-
-def _bytes(path: Path) -> bytes:
-    data = path.read_bytes()
-    if path.suffix != ".gz":
+    Raises
+    ------
+    InputError
+        It cannot be read or unpacked.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); check that it is there and its rights") from None
+    if path.suffix.lower() != ".gz":
         return data
     try:
         return gzip.decompress(data)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: not a whole gzip file ({error}); fetch it again") from None
 
 
-def _from_text(text: str, name: str, documents: str) -> Iterator[Document]:
-    if documents == "files":
-        yield Document(name, name, text)
+def lines_of(text: str) -> list[str]:
+    r"""The lines of a text, whichever of `\n`, `\r\n` and `\r` ends them."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def kind_of(path: Path) -> str:
+    """The suffix that says how a file is read, without .gz: .txt, .jsonl, .parquet, or another, which is text."""
+    name = path.name.lower()
+    return Path(name.removesuffix(".gz")).suffix
+
+
+def _check_patterns(settings: Mapping[str, Any]) -> None:
+    for name in ("heading", "group_pattern"):
+        try:
+            re.compile(settings[name] or "")
+        except re.error as error:
+            raise InputError(
+                f"config: {name} of the corpus at {settings['path']} is {settings[name]!r}, no regular expression "
+                f"({error}); put a backslash before a character that stands for itself"
+            ) from None
+
+
+def _grouped(document: Document, place: str, pattern: str | None) -> Document:
+    """The document with the part of its group that the pattern finds."""
+    if pattern is None:
+        return document
+    found = re.search(pattern, document.group)
+    if found is None:
+        raise InputError(
+            f"{place}: the group {document.group!r} has nothing that looks like {pattern!r}; change `group_pattern`"
+        )
+    return Document(document.id, found.group(), document.text)
+
+
+def _read_file(path: Path, root: Path, settings: Mapping[str, Any]) -> Iterator[Placed]:
+    name = path.relative_to(root).as_posix() if root.is_dir() else path.name
+    # Systems spell accents in file names differently; a document must have one id, and so one split, on all of them.
+    name = unicodedata.normalize("NFC", name)
+    if kind_of(path) == ".parquet":
+        return _from_parquet(path, settings)
+    text = decode(contents(path), path)
+    if kind_of(path) == ".jsonl":
+        return _from_json_lines(text, path, settings)
+    return from_text(text, name, path, settings)
+
+
+def from_text(text: str, name: str, path: Path, settings: Mapping[str, Any]) -> Iterator[Placed]:
+    """The documents of a plain text, cut as `documents` of the settings says."""
+    if settings["documents"] == "files":
+        yield str(path), _checked(Document(name, name, text), str(path))
         return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            identifier = f"{name}:{number}"
-            yield Document(identifier, identifier, line)
+    lines = lines_of(text)
+    if settings["documents"] == "lines":
+        starts = [number for number, line in enumerate(lines) if line.strip()]
+        ends = [number + 1 for number in starts]
+    else:
+        opening = re.compile(settings["heading"])
+        starts = [number for number, line in enumerate(lines) if number == 0 or opening.search(line)]
+        ends = [*starts[1:], len(lines)]
+    for start, end in zip(starts, ends, strict=True):
+        body = "\n".join(lines[start:end])
+        if body.strip():
+            place = f"{path}, line {start + 1}"
+            yield place, _checked(Document(f"{name}:{start + 1}", f"{name}:{start + 1}", body), place)
 
 
-def _from_json_lines(text: str, path: Path, settings: Mapping[str, Any]) -> Iterator[Document]:
-    for number, line in enumerate(text.split("\n"), start=1):
+def _from_json_lines(text: str, path: Path, settings: Mapping[str, Any]) -> Iterator[Placed]:
+    for number, line in enumerate(lines_of(text.removeprefix("\ufeff")), start=1):
         if not line.strip():
             continue
         place = f"{path}, line {number}"
         try:
             record = json.loads(line)
         except json.JSONDecodeError as error:
-            raise InputError(f"{place}: not JSON ({error.msg} at column {error.colno})") from None
+            raise InputError(
+                f"{place}: not JSON ({error.msg} at column {error.colno}); each line must be one JSON object"
+            ) from None
+        except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nesting without end
+            raise InputError(f"{place}: JSON that no program here can hold ({error}); mend the line") from None
         if not isinstance(record, dict):
-            raise InputError(f"{place}: not a JSON object")
-        yield _document(record, place, settings)
+            raise InputError(f"{place}: not a JSON object; write {{...}} with the text and the id")
+        yield place, _document(record, place, settings)
 
 
-def _from_parquet(path: Path, settings: Mapping[str, Any]) -> Iterator[Document]:
+def _from_parquet(path: Path, settings: Mapping[str, Any]) -> Iterator[Placed]:
     names = [settings[key] for key in ("text", "id", "group") if settings[key]]
     columns = table.read(path, list(dict.fromkeys(names)))
     for number, row in enumerate(zip(*(column.tolist() for column in columns.values()), strict=True)):
-        yield _document(dict(zip(columns, row, strict=True)), f"{path}, row {number}", settings)
+        place = f"{path}, row {number}"
+        yield place, _document(dict(zip(columns, row, strict=True)), place, settings)
 
 
 def _document(record: Mapping[str, Any], place: str, settings: Mapping[str, Any]) -> Document:
-    text = _field(record, settings["text"], place)
-    identifier = _field(record, settings["id"], place)
-    group = _field(record, settings["group"], place) if settings["group"] else identifier
-    return Document(identifier, group, text)
+    text = _field(record, "text", place, settings)
+    identifier = _field(record, "id", place, settings)
+    group = _field(record, "group", place, settings) if settings["group"] else identifier
+    return _checked(Document(identifier, group, text), place)
 
 
-def _field(record: Mapping[str, Any], key: str, place: str) -> str:
+def _checked(document: Document, place: str) -> Document:
+    """The document, if every part of it can be written to a file."""
+    if not document.id:
+        raise InputError(f"{place}: the document's id is empty; give it one")
+    for value in (document.id, document.group, document.text):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"{place}: character {error.start} is {value[error.start]!r}, half of a surrogate pair, which is no "
+                "text; write the whole character, or rename the file"
+            ) from None
+    return document
+
+
+def _field(record: Mapping[str, Any], setting: str, place: str, settings: Mapping[str, Any]) -> str:
+    key = settings[setting]
     if key not in record:
-        raise InputError(f"{place}: {key!r} is missing; it has {', '.join(map(repr, record))}")
+        has = ", ".join(map(repr, record)) or "nothing"
+        raise InputError(f"{place}: {key!r} is missing; it has {has}: set the corpus's `{setting}` in the config")
     value = record[key]
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InputError(f"{place}: {key!r} is {value!r}; a string is needed")
+        raise InputError(f"{place}: {key!r} is {_shown(value)}; a string is needed")
     return str(value)
+
+
+def _shown(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f"{shown[:60]}..."
 
 
 def tokenise_document(document: Document, settings: Mapping[str, Any]) -> tuple[list[list[str]], Counter[str]]:

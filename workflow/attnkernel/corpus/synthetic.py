@@ -21,6 +21,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from attnkernel.errors import InputError
+
 Words = tuple[str, ...]
 Names = Mapping[str, Sequence[Words]]
 Source = Callable[[], Words]
@@ -505,8 +507,10 @@ def generate(parameters: Parameters, seed_sequence: np.random.SeedSequence) -> l
 
     Raises
     ------
+    InputError
+        A kind or shape is missing or unknown, or probabilities don't sum to 1.
     ValueError
-        A kind or shape is missing or unknown, probabilities don't sum to 1, or a parameter is out of range.
+        A parameter is out of range.
     """
     rng = np.random.default_rng(seed_sequence)
     kinds = _cumulative("kinds", _in_order("kinds", parameters.kinds, KINDS))
@@ -611,12 +615,12 @@ def _cumulative(name: str, probabilities: Sequence[float]) -> list[float]:
     """Cumulative sums of probabilities, checked."""
     if min(probabilities, default=-1.0) < 0.0 or abs(sum(probabilities) - 1.0) > 1e-9:
         given = ", ".join(map(str, probabilities))
-        raise ValueError(f"synthetic.{name}: probabilities are non-negative and sum to 1, got {given}")
+        raise InputError(f"synthetic.{name}: probabilities are non-negative and sum to 1, got {given}")
     return list(accumulate(probabilities))
 
 
 def _in_order(name: str, values: Mapping[str, Value], keys: Words) -> list[Value]:
     """Return the values in the order of the keys, whatever the order of the configuration."""
     if set(values) != set(keys):
-        raise ValueError(f"synthetic.{name}: needs exactly the keys {', '.join(keys)}, got {', '.join(values)}")
+        raise InputError(f"synthetic.{name}: needs exactly the keys {', '.join(keys)}, got {', '.join(values)}")
     return [values[key] for key in keys]

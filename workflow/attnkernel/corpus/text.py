@@ -5,7 +5,8 @@ Like `readers`, this module reads a file; what it returns is arrays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from attnkernel import table
 from attnkernel.corpus.splits import SPLITS
 from attnkernel.corpus.tokens import RESERVED
+from attnkernel.errors import InputError
 
 Integers = NDArray[np.int64]
 
@@ -86,33 +88,35 @@ class Text:
         return np.array(self.documents, dtype=object)[self.document]
 
 
-def read_text(path: str | Path, min_count: int) -> Text:
-    """Read a table of tokens over the vocabulary of its training split.
+def read_text(path: str | Path, min_count: int, words: str | Path | None = None) -> Text:
+    """Read a table of tokens over the vocabulary of the corpus's training split.
 
     Parameters
     ----------
     path
-        A `tokens.parquet`.
+        A `tokens.parquet`, or a shard of one.
     min_count
         A word is known if training holds it this often.
+    words
+        For a shard: the table of `training_words` over all shards.
 
     Raises
     ------
     InputError
-        The table or a column of it is missing.
+        The table or a column of it is missing or has another type, a split has an unknown name, or the tokens of a
+        document do not follow each other.
     """
-    columns = table.read(path, ["sentence", "position"])
+    columns = table.read_complete(path, ["sentence", "position"])
     split_code, split_names = table.read_codes(path, "split")
     surface, surfaces = table.read_codes(path, "token")
     document, documents = table.read_codes(path, "document")
+    _check(path, split_names, document, columns["position"])
     split = np.array([SPLITS.index(name) for name in split_names], dtype=np.int64)[split_code]
-    counts = np.bincount(surface[split == 0], minlength=len(surfaces))
-    known = sorted(
-        word
-        for word, count in zip(surfaces, counts.tolist(), strict=True)
-        if count >= min_count and word not in RESERVED
-    )
-    vocabulary = [*RESERVED, *known]
+    if words is None:
+        vocabulary = closed_vocabulary(surfaces, _in_training(split, surface, len(surfaces)), min_count)
+    else:
+        training = table.read(words)
+        vocabulary = closed_vocabulary(training["token"].tolist(), training["count"], min_count)
     number = {word: index for index, word in enumerate(vocabulary)}
     ids = np.array([number.get(word, UNKNOWN_ID) for word in surfaces], dtype=np.int64)
     return Text(
@@ -126,3 +130,45 @@ def read_text(path: str | Path, min_count: int) -> Text:
         columns["position"],
         split,
     )
+
+
+def closed_vocabulary(words: Iterable[str], counts: Integers, min_count: int) -> list[str]:
+    """`<unk>`, `<s>`, `</s>`, then the words that training holds `min_count` times, sorted."""
+    known = zip(words, counts.tolist(), strict=True)
+    return [*RESERVED, *sorted(word for word, count in known if count >= min_count and word not in RESERVED)]
+
+
+def training_words(paths: Iterable[str | Path]) -> table.Table:
+    """How often the training split holds each token, over the shards of a corpus: token, count; sorted by token."""
+    total: Counter[str] = Counter()
+    for path in paths:
+        split_code, split_names = table.read_codes(path, "split")
+        surface, surfaces = table.read_codes(path, "token")
+        split = np.array([SPLITS.index(name) for name in split_names], dtype=np.int64)[split_code]
+        total.update(dict(zip(surfaces, _in_training(split, surface, len(surfaces)).tolist(), strict=True)))
+    found = sorted(word for word, count in total.items() if count)
+    return {"token": np.array(found, dtype=object), "count": np.array([total[word] for word in found], dtype=np.int64)}
+
+
+def class_counts(words: table.Columns, vocabulary: list[str]) -> Integers:
+    """Tokens of the training split by id, (types,), from the table of `training_words`."""
+    number = {word: index for index, word in enumerate(vocabulary)}
+    ids = np.array([number.get(word, UNKNOWN_ID) for word in words["token"]], dtype=np.int64)
+    counts = np.zeros(len(vocabulary), dtype=np.int64)
+    np.add.at(counts, ids, words["count"])
+    return counts
+
+
+def _in_training(split: Integers, surface: Integers, surfaces: int) -> Integers:
+    return np.bincount(surface[split == SPLITS.index("train")], minlength=surfaces).astype(np.int64)
+
+
+def _check(path: str | Path, splits: list[str], document: Integers, position: Integers) -> None:
+    """Refuse a table of tokens that another tool has put into another order."""
+    unknown = sorted(set(splits).difference(SPLITS))
+    if unknown:
+        raise InputError(f"{path}: column 'split' holds {unknown[0]!r}; allowed: {', '.join(SPLITS)}")
+    starts = np.flatnonzero(np.diff(document, prepend=-1))
+    expected = np.arange(len(document)) - np.repeat(starts, np.diff(starts, append=len(document)))
+    if len(np.unique(document[starts])) < len(starts) or not np.array_equal(position, expected):
+        raise InputError(f"{path}: the rows are not in reading order; sort them by document and position")

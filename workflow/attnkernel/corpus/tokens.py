@@ -36,7 +36,9 @@ _CONTROL: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+|(?<=\d)[.,]\d+)*")
 _BOUNDARY: Final = re.compile(r"""(?<=[.!?])["')\]\u201d]*\s+(?=["'(\[\u201c]*[A-Z0-9])""")
 _BEFORE_STOP: Final = re.compile(r"([^\s(\[\"']+)\.$")
-_ABBREVIATIONS: Final = frozenset(
+# What is looked at before a stop, in characters: more than any abbreviation has.
+_REACH: Final = 12
+ABBREVIATIONS: Final = frozenset(
     [
         "mr",
         "mrs",
@@ -121,7 +123,7 @@ def sentences(text: str) -> list[str]:
     for line in text.split("\n"):
         start = 0
         for boundary in _BOUNDARY.finditer(line):
-            if not _is_abbreviation(line[start : boundary.start()]):
+            if not _is_abbreviation(line[max(start, boundary.start() - _REACH) : boundary.start()]):
                 found.append(line[start : boundary.start()])
                 start = boundary.end()
         found.append(line[start:])
@@ -152,4 +154,4 @@ def _is_abbreviation(before: str) -> bool:
     if word is None:
         return False
     plain = word.group(1).lower()
-    return plain in _ABBREVIATIONS or (len(plain) == 1 and word.group(1).isupper())
+    return plain in ABBREVIATIONS or (len(plain) == 1 and word.group(1).isupper())
