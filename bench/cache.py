@@ -1,28 +1,31 @@
-"""The kernel cache against the plain sum over positions, and its growth with the document.
-
-Run with the project's environment: `python bench/cache.py`. Peers that are not installed are left out.
-"""
+"""The kernel cache against the plain sum over positions, and against the machine's memory bandwidth."""
 
 from __future__ import annotations
 
-import importlib.util
-import statistics
-import time
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnkernel.language.cache import cache_probabilities
+from attnkernel.language.cache import cache_probabilities, lay_out
+from bench import peers
+from bench.race import Row, Runner, race, runner
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+WHOLE, BANDWIDTH = "NumPy, whole matrix", "what must be moved, at the bandwidth of STREAM's triad"
 BETA = 2.0
 DIMENSIONS = 50
+TOKENS = (1_000, 4_000, 16_000, 100_000)
 # Zipf-Mandelbrot over this many types gives 16,000 tokens about the 3,000 distinct ones of a long speech.
 NATURAL_TYPES = 5_000
-FIXED_TYPES = 500
+# Peers whose time grows with the square of the document run on about so many of its positions, or batches of them.
+POSITIONS, BATCH, BATCHES = 1_000, 256, 16
+# The whole matrix and its copies at 16,000 tokens.
+MATRIX_BYTES = 10 * 2**30
 
 
 def zipf_document(tokens: int, types: int, seed: int) -> tuple[Integers, Floats]:
@@ -34,6 +37,11 @@ def zipf_document(tokens: int, types: int, seed: int) -> tuple[Integers, Floats]
     return generator.choice(types, size=tokens, p=weight / weight.sum()), vectors
 
 
+def by_types(document: Integers, vectors: Floats) -> Floats:
+    """Probabilities through context types with counts: ours."""
+    return cache_probabilities([document], vectors, vectors, [BETA])[0][0, 2:]
+
+
 def whole_matrix(document: Integers, vectors: Floats) -> Floats:
     """All positions by all positions at once."""
     context, target = vectors[document[:-1]], document[1:]
@@ -42,108 +50,91 @@ def whole_matrix(document: Integers, vectors: Floats) -> Floats:
     return matching[1:] / kernel.sum(axis=1)[1:]
 
 
-def position_by_position(document: Integers, vectors: Floats) -> Floats:
+def position_by_position(document: Integers, vectors: Floats, positions: Integers) -> Floats:
     """Definition 3 as it is written: for each position a sum over the earlier ones."""
-    probabilities = np.empty(len(document) - 2)
-    for t in range(2, len(document)):
+    probabilities = []
+    for t in positions:
         kernel = np.exp(BETA * (vectors[document[: t - 1]] @ vectors[document[t - 1]]))
-        probabilities[t - 2] = kernel[document[1:t] == document[t]].sum() / kernel.sum()
-    return probabilities
+        probabilities.append(kernel[document[1:t] == document[t]].sum() / kernel.sum())
+    return np.array(probabilities)
 
 
-def torch_attention(document: Integers, vectors: Floats) -> Floats:
-    """Masked softmax attention as PyTorch users write it, on one thread."""
+def torch_batches(document: Integers, vectors: Floats, starts: Integers) -> Floats:
+    """Masked softmax attention in PyTorch, on one thread, a batch of positions from each start on."""
     import torch
 
     torch.set_num_threads(1)
     context, target = torch.from_numpy(vectors[document[:-1]]), torch.from_numpy(document[1:])
-    scores = BETA * (context @ context.T)
-    ahead = torch.ones_like(scores, dtype=torch.bool).triu()
-    weights = torch.softmax(scores.masked_fill_(ahead, -torch.inf)[1:], dim=1)
-    return ((weights * (target == target[1:, None])).sum(dim=1)).numpy()
+    found = []
+    for start in starts.tolist():
+        stop = min(start + BATCH, len(target))
+        scores = BETA * (context[start:stop] @ context[:stop].T)
+        ahead = torch.arange(stop) >= torch.arange(start, stop)[:, None]
+        weights = torch.softmax(scores.masked_fill_(ahead, -torch.inf), dim=1)
+        found.append((weights * (target[:stop] == target[start:stop, None])).sum(dim=1))
+    return torch.cat(found).numpy()
 
 
-def by_types(document: Integers, vectors: Floats) -> Floats:
-    """Compute the same through context types with counts."""
-    return cache_probabilities([document], vectors, vectors, [BETA])[0][0, 2:]
+def triad(elements: int = 20_000_000) -> float:
+    """Memory bandwidth, bytes a second, of `c = 3 a + b` over arrays too large for the processor's caches."""
+    a, b, c = np.ones(elements), np.ones(elements), np.empty(elements)
+
+    def update() -> None:
+        np.multiply(a, 3.0, out=c)
+        np.add(c, b, out=c)
+
+    update()
+    # NumPy makes two passes: two arrays move in the first, three in the second.
+    return 5 * 8 * elements / min(runner(update).seconds() for _ in range(5))
 
 
-def measure(
-    tokens: Sequence[int] = (1_000, 4_000, 16_000, 100_000), repeats: int = 5, plain_limit: int = 16_000
-) -> list[dict[str, object]]:
-    """Seconds of the cache and of its peers on one document, and the ratios.
+def bytes_moved(document: Integers) -> int:
+    """What the cache must move at one beta: scores written and read, the kernel written, each position's row read."""
+    layout = lay_out(document)
+    return 8 * (3 * len(layout.types) ** 2 + int(layout.known.sum()))
 
-    Parameters
-    ----------
-    tokens
-        Lengths of the documents.
-    repeats
-        Runs of the cache; the slow peers run once.
-    plain_limit
-        Longest document for the peers, whose time and memory grow with its square (8 GB at 16,000 tokens).
 
-    Returns
-    -------
-    One row a document and peer: benchmark, tokens, types, peer, ours (median seconds), spread (largest minus smallest),
-    theirs (seconds), ratio (theirs over ours), difference (largest, of the probabilities). Rows without a peer give
-    `microseconds_per_token` at a fixed number of types instead.
-    """
-    peers = {"whole matrix": whole_matrix, "position by position": position_by_position}
-    if importlib.util.find_spec("torch"):
-        peers["torch attention"] = torch_attention
-    rows: list[dict[str, object]] = []
-    for length in tokens:
-        document, vectors = zipf_document(length, NATURAL_TYPES, seed=length)
-        ours, seconds = _timed(by_types, document, vectors, repeats)
-        measured = {
-            "benchmark": "kernel cache, natural types",
-            "tokens": length,
-            "types": len(np.unique(document)),
-            "ours": statistics.median(seconds),
-            "spread": max(seconds) - min(seconds),
-        }
-        for name, peer in peers.items() if length <= plain_limit else ():
-            theirs, (once,) = _timed(peer, document, vectors, 1)
-            rows.append(
-                measured
-                | {
-                    "peer": name,
-                    "theirs": once,
-                    "ratio": once / statistics.median(seconds),
-                    "difference": float(np.abs(ours - theirs).max()),
-                }
-            )
-        document, vectors = zipf_document(length, FIXED_TYPES, seed=length)
-        _, seconds = _timed(by_types, document, vectors, repeats)
-        rows.append(
-            {
-                "benchmark": "kernel cache, fixed types",
-                "tokens": length,
-                "types": len(np.unique(document)),
-                "ours": statistics.median(seconds),
-                "spread": max(seconds) - min(seconds),
-                "microseconds_per_token": 1e6 * statistics.median(seconds) / length,
-            }
-        )
+def measure() -> list[Row]:
+    """Race the cache at each length, and hold it against the bandwidth measured beside it."""
+    rows: list[Row] = []
+    for tokens in TOKENS:
+        document, vectors = zipf_document(tokens, NATURAL_TYPES, seed=tokens)
+        ours = runner(_call(by_types, document, vectors))
+        # At 16,000 tokens at least 50 times a plain sum; everywhere within 4 times the memory bandwidth.
+        goals = {WHOLE: 50.0 if tokens == 16_000 else 1.0, BANDWIDTH: 0.25}
+        theirs = {**_peers(document, vectors), BANDWIDTH: _bandwidth(document)}
+        rows += race("kernel cache", f"{tokens} tokens", ours, theirs, goals)
     return rows
 
 
-def _timed(
-    function: Callable[[Integers, Floats], Floats], document: Integers, vectors: Floats, repeats: int
-) -> tuple[Floats, list[float]]:
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = function(document, vectors)
-        seconds.append(time.perf_counter() - start)
-    return result, seconds
+def _bandwidth(document: Integers) -> Runner:
+    moved = bytes_moved(document)
+    return Runner(lambda: moved / triad(), lambda: moved / 2**20)
 
 
-def main() -> None:
-    """Print the measurements."""
-    for row in measure():
-        print("  ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{value}" for key, value in row.items()))
+def _peers(document: Integers, vectors: Floats) -> dict[str, Any]:
+    tokens = len(document)
+    positions, starts = np.arange(2, tokens), np.arange(1, tokens - 1, BATCH)
+    found: dict[str, Any] = {
+        "NumPy, position by position": _sampled(position_by_position, document, vectors, positions, POSITIONS),
+        "PyTorch, in batches": peers.absent("torch") or _sampled(torch_batches, document, vectors, starts, BATCHES),
+    }
+    if tokens > 16_000:
+        return found
+    short = tokens > 4_000 and os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") < MATRIX_BYTES
+    whole = "the matrix does not fit into memory" if short else runner(_call(whole_matrix, document, vectors))
+    return {WHOLE: whole, **found}
 
 
-if __name__ == "__main__":
-    main()
+def _call(function: Callable[..., Floats], *arguments: Any) -> Callable[[], Floats]:
+    return lambda: function(*arguments)
+
+
+def _sampled(
+    function: Callable[..., Floats], document: Integers, vectors: Floats, every: Integers, most: int
+) -> Runner:
+    """A runner on about `most` evenly spaced positions; its seconds stand for all, by the earlier ones of each."""
+    some = every[:: max(1, len(every) // most)]
+    share = float(some.sum() / every.sum())
+    part = runner(_call(function, document, vectors, some))
+    return Runner(lambda: part.seconds() / share, part.mebibytes)

@@ -1,10 +1,9 @@
-"""Kneser-Ney against KenLM, in one run: estimation and scoring, as ratios.
-
-python bench/kneser_ney.py <speeches.jsonl.gz> <folder of KenLM's programs, made by bench/build_kenlm.sh>
+"""Kneser-Ney against KenLM, and against nltk for scale: estimation and scoring.
 
 Every ninth sentence is held out. KenLM reads text, so each task is timed twice here: from word ids, as the pipeline
 calls it, and from words. KenLM's estimator also writes its model; its scorer is charged for the text only, the time
-that an empty text takes is subtracted.
+that an empty text takes is subtracted. nltk takes minutes where we take one second, so it gets a small part of the
+text, and so do we beside it.
 """
 
 from __future__ import annotations
@@ -12,22 +11,21 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from attnkernel.language.kneser_ney import RESERVED, Integers, KneserNey, estimate
+from bench import peers
+from bench.race import MEBIBYTE, Row, Runner, race, runner
 
 ORDER = 3
-MEBIBYTE = 2**20
+SENTENCES_FOR_NLTK, SCORED_BY_NLTK = 1_500, 8
 # A child's peak memory starts from that of the process that forked it: a small one in between keeps ours out of it.
 RUNNER = """
 import resource, subprocess, sys, time
@@ -38,53 +36,101 @@ print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).
 Sentences = list[list[str]]
 
 
-def measure(data: Path, kenlm: Path, repeats: int = 7) -> list[dict[str, Any]]:
-    """Time both programs in turn, `repeats` times.
-
-    Returns
-    -------
-    A row a task: what; tokens; seconds (median) and their range for us and for KenLM; ratio (ours over KenLM's);
-    peak memory of each in MiB (ours: what the task allocates); for scoring, the largest difference of a log10.
-    """
-    training, heldout = _sentences(data)
-    ids = _vocabulary(training)
-    text, scored = _encode(training, ids), _encode(heldout, ids)
+def measure(sentences: Sentences) -> list[Row]:
+    """Race estimation and scoring."""
+    training, heldout = [s for i, s in enumerate(sentences) if i % 9], sentences[::9]
+    ids = vocabulary(training)
+    text, scored = encode(training, ids), encode(heldout, ids)
     model = estimate(text, len(ids), ORDER)
-    ours: dict[str, Callable[[], object]] = {
-        "estimation, from ids": lambda: estimate(text, len(ids), ORDER),
-        "estimation, from words": lambda: _estimate_words(training),
-        "scoring, from ids": lambda: model.probabilities(scored),
-        "scoring, from words": lambda: model.probabilities(_encode(heldout, ids)),
-    }
-    peaks = {what: _peak(run) for what, run in ours.items()}
-    seconds: dict[str, list[float]] = {what: [] for what in ours}
-    theirs: dict[str, list[float]] = {"estimation": [], "scoring": []}
+    found = peers.kenlm()
     with tempfile.TemporaryDirectory() as scratch:
-        reference = _KenLM(kenlm, Path(scratch), training, heldout)
-        for _ in range(repeats):
-            theirs["estimation"].append(reference.estimate())
-            theirs["scoring"].append(reference.score())
-            for what, run in ours.items():
-                seconds[what].append(_seconds(run))
-        difference = np.abs(np.log10(model.probabilities(scored)) - reference.log10()).max()
-    rows = []
-    for what in ours:
-        task = what.split(",")[0]
-        rows.append(
-            {
-                "what": what,
-                "tokens": len(text if task == "estimation" else scored),
-                "seconds": statistics.median(seconds[what]),
-                "range": (min(seconds[what]), max(seconds[what])),
-                "kenlm_seconds": statistics.median(theirs[task]),
-                "kenlm_range": (min(theirs[task]), max(theirs[task])),
-                "ratio": statistics.median(seconds[what]) / statistics.median(theirs[task]),
-                "peak_mib": peaks[what],
-                "kenlm_peak_mib": reference.peak[task] / MEBIBYTE,
-                "difference": difference if task == "scoring" else None,
+        theirs: dict[str, Any] = {"estimate": found, "score": found}
+        if isinstance(found, Path):
+            reference = _KenLM(found, Path(scratch), training, heldout)
+            theirs = {
+                "estimate": Runner(reference.estimate, lambda: reference.peak_of("estimation")),
+                "score": Runner(reference.score, lambda: reference.peak_of("scoring")),
             }
-        )
-    return rows
+        rows = [
+            *race(
+                "Kneser-Ney estimation, from ids",
+                f"{len(text)} tokens",
+                runner(lambda: estimate(text, len(ids), ORDER)),
+                {"KenLM": theirs["estimate"]},
+            ),
+            *race(
+                "Kneser-Ney estimation, from words",
+                f"{len(text)} tokens",
+                runner(lambda: _estimate_words(training)),
+                {"KenLM": theirs["estimate"]},
+            ),
+            *race(
+                "Kneser-Ney scoring, from ids",
+                f"{len(scored)} tokens",
+                runner(lambda: model.probabilities(scored)),
+                {"KenLM": theirs["score"]},
+                {"KenLM": 0.5},
+            ),
+            *race(
+                "Kneser-Ney scoring, from words",
+                f"{len(scored)} tokens",
+                runner(lambda: model.probabilities(encode(heldout, ids))),
+                {"KenLM": theirs["score"]},
+                {"KenLM": 0.5},
+            ),
+        ]
+        if isinstance(found, Path):
+            difference = np.abs(np.log10(model.probabilities(scored)) - reference.log10()).max()
+            rows[2]["note"] = f"largest difference of a log10 probability: {difference:.1e}"
+    return rows + _beside_nltk(training[:SENTENCES_FOR_NLTK], heldout[:SCORED_BY_NLTK])
+
+
+def _beside_nltk(training: Sentences, heldout: Sentences) -> list[Row]:
+    ids = vocabulary(training)
+    text, scored = encode(training, ids), encode(heldout, ids)
+    model = estimate(text, len(ids), ORDER)
+    why = peers.absent("nltk")
+    theirs: dict[str, Any] = {"estimate": why, "score": why}
+    if not why:
+        fitted = _nltk_fit(training)
+        theirs = {
+            "estimate": runner(lambda: _nltk_fit(training)),
+            "score": runner(lambda: _nltk_score(fitted, heldout)),
+        }
+    return [
+        *race(
+            "Kneser-Ney estimation, from words",
+            f"{len(text)} tokens",
+            runner(lambda: _estimate_words(training)),
+            {"nltk": theirs["estimate"]},
+        ),
+        *race(
+            "Kneser-Ney scoring, from words",
+            f"{len(scored)} tokens",
+            runner(lambda: model.probabilities(encode(heldout, ids))),
+            {"nltk": theirs["score"]},
+        ),
+    ]
+
+
+def _nltk_fit(sentences: Sentences) -> Any:
+    from nltk.lm import KneserNeyInterpolated
+    from nltk.lm.preprocessing import padded_everygram_pipeline
+
+    model = KneserNeyInterpolated(ORDER)
+    model.fit(*padded_everygram_pipeline(ORDER, sentences))
+    return model
+
+
+def _nltk_score(model: Any, sentences: Sentences) -> list[float]:
+    from nltk.lm.preprocessing import pad_both_ends
+
+    scores = []
+    for sentence in sentences:
+        padded = list(pad_both_ends(sentence, ORDER))
+        for end in range(ORDER - 1, len(padded)):
+            scores.append(model.score(padded[end], padded[end - ORDER + 1 : end]))
+    return scores
 
 
 class _KenLM:
@@ -92,7 +138,7 @@ class _KenLM:
 
     def __init__(self, folder: Path, scratch: Path, training: Sentences, heldout: Sentences) -> None:
         self._folder, self._scratch = folder.resolve(), scratch
-        self.peak = {"estimation": 0, "scoring": 0}
+        self._peak: dict[str, int] = {}
         for name, sentences in (("training", training), ("heldout", heldout), ("empty", [])):
             (scratch / name).write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
 
@@ -105,6 +151,13 @@ class _KenLM:
     def score(self) -> float:
         empty = self._run("scoring", "query -v summary binary", "empty")
         return self._run("scoring", "query -v summary binary", "heldout") - empty
+
+    def peak_of(self, task: str) -> float:
+        """Peak memory of a task, MiB; scoring needs the model that estimation made."""
+        self.estimate()
+        if task == "scoring":
+            self.score()
+        return self._peak[task] / MEBIBYTE
 
     def log10(self) -> np.ndarray:
         self._run("scoring", "query -v word binary", "heldout")
@@ -130,66 +183,36 @@ class _KenLM:
         if report.returncode:
             raise RuntimeError(f"{command} failed: {(self._scratch / 'log').read_text()[-500:]}")
         seconds, kibibytes = report.stdout.split()
-        self.peak[task] = max(self.peak.get(task, 0), int(kibibytes) * 1024)
+        self._peak[task] = max(self._peak.get(task, 0), int(kibibytes) * 1024)
         return float(seconds)
 
 
-def _sentences(data: Path) -> tuple[Sentences, Sentences]:
-    def each() -> Iterator[list[str]]:
-        with gzip.open(data, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                for sentence in re.split(r"[.!?]+\s|\n", json.loads(line)["text"].lower()):
-                    if words := re.findall(r"\w+", sentence):
-                        yield words
-
-    sentences = list(each())
-    return [s for i, s in enumerate(sentences) if i % 9], sentences[::9]
+def read_sentences(data: Path) -> Sentences:
+    """Words of every sentence of a file of JSON lines with a text each."""
+    return [
+        words
+        for record in read_lines(data)
+        for sentence in re.split(r"[.!?]+\s|\n", record["text"].lower())
+        if (words := re.findall(r"\w+", sentence))
+    ]
 
 
-def _vocabulary(sentences: Sentences) -> dict[str, int]:
+def read_lines(data: Path) -> Iterator[dict[str, Any]]:
+    """Records of a gzipped file of JSON lines."""
+    with gzip.open(data, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def vocabulary(sentences: Sentences) -> dict[str, int]:
+    """Id of every word, the reserved ones first."""
     return {word: i for i, word in enumerate([*RESERVED, *dict.fromkeys(w for s in sentences for w in s)])}
 
 
-def _encode(sentences: Sentences, ids: dict[str, int]) -> Integers:
+def encode(sentences: Sentences, ids: dict[str, int]) -> Integers:
+    """One flat text of ids, `</s>` after each sentence."""
     return np.array([ids.get(word, 0) for s in sentences for word in [*s, "</s>"]], dtype=np.int64)
 
 
 def _estimate_words(sentences: Sentences) -> KneserNey:
-    ids = _vocabulary(sentences)
-    return estimate(_encode(sentences, ids), len(ids), ORDER)
-
-
-def _seconds(task: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    task()
-    return time.perf_counter() - start
-
-
-def _peak(task: Callable[[], object]) -> float:
-    tracemalloc.start()
-    task()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return peak / MEBIBYTE
-
-
-def main(data: Path, kenlm: Path) -> None:
-    """Print the table, or why there is none."""
-    for path, remedy in ((data, "give a .jsonl.gz with a text field"), (kenlm / "lmplz", "see build_kenlm.sh")):
-        if not path.exists():
-            print(f"Kneser-Ney: skipped, {path} is not there; {remedy}")
-            return
-    print(f"{'Kneser-Ney':24}{'tokens':>10}{'ours (s)':>22}{'KenLM (s)':>22}{'ratio':>8}{'MiB':>14}")
-    for row in measure(data, kenlm):
-        times = (
-            f"{row[s]:.3f} ({row[r][0]:.3f}-{row[r][1]:.3f})"
-            for s, r in (("seconds", "range"), ("kenlm_seconds", "kenlm_range"))
-        )
-        memory = f"{row['peak_mib']:.0f} / {row['kenlm_peak_mib']:.0f}"
-        print(f"{row['what']:24}{row['tokens']:>10}{next(times):>22}{next(times):>22}{row['ratio']:>8.2f}{memory:>14}")
-        if row["difference"] is not None:
-            print(f"{'':24}largest difference of a log10 probability {row['difference']:.1e}")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    ids = vocabulary(sentences)
+    return estimate(encode(sentences, ids), len(ids), ORDER)

@@ -1,13 +1,11 @@
-"""A training step of each long-lag model against the same step in PyTorch on one CPU thread, in one run.
+"""A training step of each long-lag model against the same step in PyTorch on one CPU thread, on the same sequences.
 
-Run with the project's environment and torch: `python bench/longlag.py`. A step is the loss, its gradients and Adam's
-update at lag 60, batch 64, 16 hidden units, float64; PyTorch runs its own fused modules and optimizer.
+A step is the loss, its gradients and Adam's update at lag 60, batch 64, 16 hidden units, float64; PyTorch runs its own
+fused modules and optimizer.
 """
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,9 +14,28 @@ import numpy as np
 from attnkernel.longlag.models import families
 from attnkernel.longlag.task import Sizes, Symbols, draw_sequences, streams
 from attnkernel.optimize import Adam
+from bench import peers
+from bench.race import Row, race, runner
 
 SIZES = Sizes(noise_symbols=8, dimension=16, hidden=16, embedding_sd=0.5)
-LAG, BATCH, STEP_SIZE = 60, 64, 0.01
+LAG, BATCH, STEP_SIZE, STEPS = 60, 64, 0.01, 20
+
+
+def measure() -> list[Row]:
+    """Race one step of each model."""
+    symbols = draw_sequences(streams([np.random.SeedSequence(2)], 0), LAG, BATCH, SIZES.noise_symbols)
+    why = peers.absent("torch")
+    theirs: dict[str, Any] = {} if why else torch_steps(symbols)
+    return [
+        row
+        for model, step in our_steps(symbols).items()
+        for row in race(
+            f"{model}, training step",
+            f"lag {LAG}, batch {BATCH}",
+            runner(step, STEPS),
+            {"PyTorch": why or runner(theirs[model], STEPS)},
+        )
+    ]
 
 
 def our_steps(symbols: Symbols) -> dict[str, Callable[[], object]]:
@@ -70,31 +87,3 @@ def torch_steps(symbols: Symbols) -> dict[str, Callable[[], object]]:
         "elman": step_of(nn.RNN(d, h, bias=False, **wide), last),
         "lstm": step_of(nn.LSTM(d, h, **wide), last),
     }
-
-
-def measure(repeats: int = 9, steps: int = 20) -> list[dict[str, Any]]:
-    """Time both sides in turn.
-
-    Returns
-    -------
-    A row a model: milliseconds a step (median over repeats) of ours and of PyTorch, and the ratio (ours over theirs).
-    """
-    symbols = draw_sequences(streams([np.random.SeedSequence(2)], 0), LAG, BATCH, SIZES.noise_symbols)
-    ours, theirs = our_steps(symbols), torch_steps(symbols)
-    rows = []
-    for model in ours:
-        times: dict[str, list[float]] = {"ours": [], "torch": []}
-        for _ in range(repeats):
-            for side, step in (("ours", ours[model]), ("torch", theirs[model])):
-                start = time.perf_counter()
-                for _ in range(steps):
-                    step()
-                times[side].append(1e3 * (time.perf_counter() - start) / steps)
-        medians = {side: statistics.median(values) for side, values in times.items()}
-        rows.append({"model": model, **medians, "ratio": medians["ours"] / medians["torch"]})
-    return rows
-
-
-if __name__ == "__main__":
-    for row in measure():
-        print(f"{row['model']:10} {row['ours']:7.2f} ms  torch {row['torch']:7.2f} ms  ratio {row['ratio']:.2f}")
