@@ -1,4 +1,4 @@
-# make run · test · lint · bench · clean; each makes .venv from the lock when it is missing.
+# make run · audit · test · lint · bench · clean; each makes .venv from the lock when it is missing.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= 2
 VENV := .venv
@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench clean
+.PHONY: help run readme worth audit test slurm-test lint format bench clean
 
 help: ## say what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 $(READY): envs/requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -20,8 +20,24 @@ $(READY): envs/requirements.lock pyproject.toml
 run: $(READY) ## the main job: every table, figure and check (CORES=2)
 	$(BIN)/snakemake --cores $(CORES)
 
+worth: $(READY) ## what a cache is worth on real corpora, into README.md (config/worth.yaml names them; an hour)
+	$(BIN)/snakemake --cores $(CORES) --configfile config/worth.yaml -- results/tables/worth.parquet
+	$(BIN)/python workflow/scripts/readme.py --worth
+
+audit: $(READY) ## whether every result is what the project, as it stands, would make
+	$(BIN)/attnkernel audit --all
+
 test: $(READY) ## all tests
 	$(BIN)/pytest
+
+slurm-test: ## the toy graph through a SLURM started here (root; apt-get install slurm-wlm munge)
+	$(PYTHON) -m venv .venv-cluster
+	.venv-cluster/bin/pip install --quiet --require-hashes --requirement envs/requirements.lock
+	.venv-cluster/bin/pip install --quiet --no-build-isolation --editable '.[cluster,cloud]'
+	.venv-cluster/bin/pytest tests/workflow/test_slurm.py
+
+readme: $(READY) ## put the results of the last run into README.md
+	$(BIN)/python workflow/scripts/readme.py
 
 lint: $(READY) ## ruff, mypy, snakefmt, snakemake --lint
 	$(BIN)/ruff check .

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = ("Snakefile", "workflow", "config", "envs", "profiles", "tests/workflow/published.csv")
+FIXTURES = ("tests/workflow/published.csv", "tests/workflow/filings")
+PROJECT = ("Snakefile", "CITATION.cff", "workflow", "config", "envs", "profiles", *FIXTURES)
+
+# Rules that read tables and figures of every chapter, and so rerun after almost any edit.
+PACKING = {"payload", "laboratory", "summary", "report", "notebook", "provenance", "crate"}
 
 
 class Project:
@@ -31,8 +35,16 @@ class Project:
             raise AssertionError(done.stdout + done.stderr)
         return done
 
+    def copy(self, folder):
+        """A copy of the folder, as it is."""
+        return Project(shutil.copytree(self.folder, folder, symlinks=True))
+
     def outdated(self):
-        """Names of the rules that a run would execute now, and why."""
+        """Names of the rules that a run would execute now, without those that pack what others make."""
+        return self.planned() - PACKING
+
+    def planned(self):
+        """Names of all rules that a run would execute now."""
         done = self.snakemake("--dry-run")
         listing = done.stdout + done.stderr
         if "Nothing to be done" in listing:
@@ -71,6 +83,10 @@ def finished(tmp_path_factory):
 
 @pytest.fixture
 def project(finished, tmp_path):
-    folder = tmp_path / "project"
-    shutil.copytree(finished.folder, folder, symlinks=True)
-    return Project(folder)
+    return finished.copy(tmp_path / "project")
+
+
+@pytest.fixture
+def fresh(finished, tmp_path):
+    """The same project before it was run."""
+    return Project(copied(finished.folder, tmp_path / "project"))

@@ -4,9 +4,9 @@ import os
 import re
 
 import pytest
-from conftest import ROOT, Project, copied
 
 from attnkernel import table
+from conftest import ROOT, Project, copied
 
 TARGET = "results/filings/documents.parquet"
 

@@ -1,6 +1,7 @@
 # The smoother and the circle: temperature is bandwidth.
 #   needs   the tokens and vectors of the corpus that config `propositions` names
 #   makes   the table of propositions, the exact tables of the circle, the trained layer, and the chapter's figures
+CHAPTER = "A weighted lookup"
 CIRCLE = config["circle"]
 CIRCLE_TABLES = [
     "circle_gains",
@@ -40,6 +41,9 @@ rule propositions:
         seed=config["seed"],
     script:
         "../scripts/propositions.py"
+
+
+CHAPTER = "Temperature is bandwidth"
 
 
 rule circle:

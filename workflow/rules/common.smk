@@ -1,5 +1,6 @@
 # What every chapter needs: the checked config, and the digest of the code behind a script.
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -10,23 +11,44 @@ WORKFLOW = Path(workflow.basedir) / "workflow"
 # The code beside the Snakefile is the code that runs, here and in every job, whatever may be installed.
 sys.path.insert(0, str(WORKFLOW))
 python_path = filter(None, [str(WORKFLOW), os.environ.get("PYTHONPATH")])
-os.environ |= {"PYTHONPATH": os.pathsep.join(python_path)}
+run_cores = workflow.resource_settings.cores or 0  # a cluster is given none
+os.environ |= {
+    "PYTHONPATH": os.pathsep.join(python_path),
+    "ATTNKERNEL_CORES": str(run_cores),
+}
 
-from attnkernel import configuration, tracking
+from attnkernel import configuration, failure, locking, provenance, tracking
 from attnkernel.corpus import readers
 from attnkernel.errors import InputError
+from attnkernel.filings import sources
 
 try:
+    failure.require_workspace(".", "results")
     config = configuration.checked(config, WORKFLOW / "schemas" / "config.schema.yaml")
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
 CORPORA = sorted(config["corpora"])
 
+TEST_FILES = sorted(str(path) for path in Path("tests").rglob("test_*.py"))
+
 # Every table and figure of the run by name; each chapter adds its own. ROBUSTNESS: tables of the target `robustness`.
 TABLES = []
 FIGURES = []
 ROBUSTNESS = []
+
+# In the article's order; each file of rules says as CHAPTER which is its own.
+CHAPTERS = [
+    "A weighted lookup",
+    "Temperature is bandwidth",
+    "Why 1/sqrt(d)",
+    "A lookup instead of a state",
+    "Attention over a document",
+    "Kernels that factor",
+    "The filings",
+    "Bandwidth, reach, and memory",
+    "This project",
+]
 
 
 def code(script):
@@ -38,32 +60,124 @@ def published_tables(names, suffix=""):
     """Named outputs for published tables, each a Parquet file and its CSV twin; the suffix is of the files alone."""
     place = "results/tables/"
     parquet = {name: f"{place}{name}{suffix}.parquet" for name in names}
-    return parquet | {f"{name}_csv": f"{place}{name}{suffix}.csv" for name in names}
+    return parquet | {
+        f"{name}_csv": reported("table", name, f"{place}{name}{suffix}.csv")
+        for name in names
+    }
 
 
-def figure_files(names):
-    """Named outputs for figures, each an SVG and a PNG."""
+def figure_files(names, suffix=""):
+    """Named outputs for figures, each an SVG and a PNG; the suffix is of the files alone."""
     place = "results/figures/"
-    svg = {name: f"{place}{name}.svg" for name in names}
-    return svg | {f"{name}_png": f"{place}{name}.png" for name in names}
+    svg = {
+        name: reported("figure", name, f"{place}{name}{suffix}.svg") for name in names
+    }
+    return svg | {f"{name}_png": f"{place}{name}{suffix}.png" for name in names}
+
+
+def reported(kind, name, path):
+    """An output that `snakemake --report` shows under the chapter whose rules are being read, with its caption."""
+    return report(
+        path,
+        caption=f"../report/{kind}-{name}.rst",
+        category=f"{1 + CHAPTERS.index(CHAPTER)} {CHAPTER}",
+        labels={"result": Path(path).stem, "kind": kind},
+    )
 
 
 def corpus_settings(wildcards):
     return config["corpora"][wildcards.corpus]
 
 
-def corpus_files(wildcards):
-    """The files of a corpus; one inside a package is no input, as its path differs from machine to machine."""
-    path = config["corpora"][wildcards.corpus]["path"]
-    if path.startswith(readers.PACKAGE_PREFIX):
-        return []
+def found_files(corpus):
+    """The files of a corpus; looked for at once, as Snakemake answers a mistake in an input function at length."""
+    path = config["corpora"][corpus]["path"]
     if path.startswith("results/"):  # made by a rule, so it need not be there yet
         return [path]
     try:
-        return [str(file) for file in readers.files(path)]
+        return readers.files(path)
     except InputError as error:
-        raise WorkflowError(f"corpus {wildcards.corpus}: {error}") from None
+        raise WorkflowError(f"corpus {corpus}: {error}") from None
+
+
+FOUND_FILES = {corpus: found_files(corpus) for corpus in CORPORA}
+
+
+def is_packaged(corpus):
+    return config["corpora"][corpus]["path"].startswith(readers.PACKAGE_PREFIX)
+
+
+def corpus_files(wildcards):
+    """The files of a corpus; one inside a package is no input, as its path differs from machine to machine."""
+    packaged = is_packaged(wildcards.corpus)
+    return [] if packaged else [str(file) for file in FOUND_FILES[wildcards.corpus]]
+
+
+def packaged_files(wildcards):
+    """Digest of each file of a corpus inside a package: they are no inputs, so they are a parameter."""
+    files = FOUND_FILES[wildcards.corpus] if is_packaged(wildcards.corpus) else []
+    return {file.name: provenance.hash_of(file) for file in files}
+
+
+def filings_files(settings):
+    """The filings in a folder; those of another source are no input, as the job fetches them."""
+    if sources.choose(settings, os.environ) != "folder":
+        return []
+    try:
+        return [str(file) for file in sources.folder_files(settings)]
+    except InputError as error:
+        raise WorkflowError(f"filings: {error}") from None
+
+
+def filing_settings(wildcards):
+    """Settings of the codes of the filings; those of the target `filings_full` differ."""
+    settings = config["filing_codes"]
+    return {**settings, **(settings["full"] if wildcards.scale else {}), "full": None}
+
+
+def filing_excerpts(wildcards):
+    return filing_settings(wildcards)["excerpts"]
+
+
+def filing_priming(wildcards):
+    """What primes models and compressors: nothing, the other filings, or a text corpus, whose settings these are."""
+    if wildcards.get("training") == "cold":
+        return None
+    return config["filing_codes"]["primer"] or "other filings"
+
+
+def filing_primer(wildcards):
+    """Files of the text corpus that primes, if one does."""
+    priming = filing_priming(wildcards)
+    try:
+        return (
+            [str(file) for file in readers.files(priming["path"])]
+            if isinstance(priming, dict)
+            else []
+        )
+    except InputError as error:
+        raise WorkflowError(f"filing_codes.primer: {error}") from None
+
+
+def workflow_files():
+    """The files of the workflow itself, beside the Snakefile."""
+    kinds = (".smk", ".py", ".yaml", ".html", ".rst", ".css", ".js", ".ipynb")
+    found = (path for path in WORKFLOW.rglob("*") if path.suffix in kinds)
+    return sorted(os.path.relpath(path, workflow.basedir) for path in found)
+
+
+onstart:
+    try:
+        failure.require_writable("results")
+        # Held as long as this process lives and no longer, so that a killed run leaves no lock behind.
+        held_folder = locking.hold_run() if workflow.is_main_process else None
+    except InputError as error:
+        raise WorkflowError(str(error)) from None
+
+
+onerror:
+    print("\n".join(["", *failure.messages(log)]), file=sys.stderr)
 
 
 wildcard_constraints:
-    corpus="[a-z][a-z0-9_-]*",
+    corpus="|".join(map(re.escape, CORPORA)),

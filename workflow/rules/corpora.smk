@@ -35,6 +35,7 @@ rule tokens:
     params:
         code=code("tokens.py"),
         settings=corpus_settings,
+        packaged=packaged_files,
         splits=config["splits"],
         min_count=config["language"]["min_count"],
     script:

@@ -1,10 +1,11 @@
 # Kernels that factor: the kernel cache through random features, and as a recurrence.
 #   needs   a corpus's tokens, vectors, grid and Kneser-Ney probabilities
 #   makes   the tables features, features_mixture and features_checks, and a figure for each corpus
+CHAPTER = "Kernels that factor"
 FEATURES = config["features"]
 FEATURE_TABLES = ["features", "features_mixture", "features_checks"]
 TABLES += FEATURE_TABLES
-FIGURES += expand("features-{corpus}", corpus=CORPORA)
+FIGURES += expand("features-{corpus}", corpus=FEATURES["corpora"])
 
 
 rule features:
@@ -37,12 +38,14 @@ rule features:
 rule feature_tables:
     """The chapter's tables, each corpus stacked under the last."""
     input:
-        features=expand("results/features/{corpus}/features.parquet", corpus=CORPORA),
+        features=expand(
+            "results/features/{corpus}/features.parquet", corpus=FEATURES["corpora"]
+        ),
         features_mixture=expand(
-            "results/features/{corpus}/mixture.parquet", corpus=CORPORA
+            "results/features/{corpus}/mixture.parquet", corpus=FEATURES["corpora"]
         ),
         features_checks=expand(
-            "results/features/{corpus}/checks.parquet", corpus=CORPORA
+            "results/features/{corpus}/checks.parquet", corpus=FEATURES["corpora"]
         ),
     output:
         **published_tables(FEATURE_TABLES),
@@ -53,7 +56,7 @@ rule feature_tables:
     threads: 1
     params:
         code=code("stack.py"),
-        corpora=CORPORA,
+        corpora=FEATURES["corpora"],
     script:
         "../scripts/stack.py"
 
@@ -63,8 +66,7 @@ rule feature_figures:
     input:
         features="results/features/{corpus}/features.parquet",
     output:
-        features="results/figures/features-{corpus}.svg",
-        features_png="results/figures/features-{corpus}.png",
+        **figure_files(["features"], "-{corpus}"),
     log:
         "results/logs/feature-figures-{corpus}.log",
     conda:

@@ -2,6 +2,7 @@
 #   needs   results/corpora/{corpus}/tokens.parquet
 #   makes   word vectors, Kneser-Ney, the probability of every token under every model, the development grid, and the
 #           tables and figures of the chapter, in which every corpus has its rows
+CHAPTER = "Attention over a document"
 LANGUAGE = config["language"]
 LANGUAGE_TABLES = [
     "corpora",
@@ -13,10 +14,10 @@ LANGUAGE_TABLES = [
     "learned",
     "shapes",
 ]
-TABLES += LANGUAGE_TABLES
-FIGURES += expand(
-    "{figure}-{corpus}", figure=["bandwidth", "distance", "epochs"], corpus=CORPORA
-)
+TABLES += [*LANGUAGE_TABLES, "worth"]
+LANGUAGE_FIGURES = ["bandwidth", "distance", "epochs"]
+FIGURES += ["worth"]
+FIGURES += expand("{figure}-{corpus}", figure=LANGUAGE_FIGURES, corpus=CORPORA)
 
 
 rule vectors:
@@ -201,6 +202,28 @@ rule language_tables:
         "../scripts/stack.py"
 
 
+rule worth:
+    """What is a cache worth? One row a corpus, and its figure."""
+    input:
+        card=expand("results/corpora/{corpus}/card.parquet", corpus=CORPORA),
+        grid=expand("results/language/{corpus}/grid.parquet", corpus=CORPORA),
+        heldout=expand("results/language/{corpus}/heldout.parquet", corpus=CORPORA),
+    output:
+        **published_tables(["worth"]),
+        figure=reported("figure", "worth", "results/figures/worth.svg"),
+        figure_png="results/figures/worth.png",
+    log:
+        "results/logs/worth.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("worth.py"),
+        corpora=CORPORA,
+    script:
+        "../scripts/worth.py"
+
+
 rule language_figures:
     """Losses over the bandwidth, the gain by distance to the previous mention, and the learned kernel's epochs."""
     input:
@@ -209,12 +232,7 @@ rule language_figures:
         distance="results/language/{corpus}/distance.parquet",
         epochs="results/language/{corpus}/epochs.parquet",
     output:
-        bandwidth="results/figures/bandwidth-{corpus}.svg",
-        bandwidth_png="results/figures/bandwidth-{corpus}.png",
-        distance="results/figures/distance-{corpus}.svg",
-        distance_png="results/figures/distance-{corpus}.png",
-        epochs="results/figures/epochs-{corpus}.svg",
-        epochs_png="results/figures/epochs-{corpus}.png",
+        **figure_files(LANGUAGE_FIGURES, "-{corpus}"),
     log:
         "results/logs/language-figures-{corpus}.log",
     conda:

@@ -1,6 +1,7 @@
 # The long lag: a lookup instead of a state.
 #   needs   nothing but settings
 #   makes   the gradient census and the exponents behind it, the training runs, Proposition 6, and the chapter's figures
+CHAPTER = "A lookup instead of a state"
 LONGLAG = config["longlag"]
 CENSUS_TABLES = ["longlag_census", "longlag_census_summary", "longlag_census_facts"]
 EXPONENT_TABLES = ["longlag_lyapunov", "longlag_lyapunov_summary"]

@@ -1,6 +1,7 @@
 # Why 1/sqrt(d): saturation of the softmax with and without the scale.
 #   needs   nothing
 #   makes   the table of draws beside its expectations, the limits, and the chapter's figure
+CHAPTER = "Why 1/sqrt(d)"
 SCALING_TABLES = ["scaling", "scaling_limits"]
 TABLES += SCALING_TABLES
 FIGURES += ["scaling"]

@@ -1,22 +1,20 @@
 """Probability of every development and held-out token under Kneser-Ney and under the cache at every beta."""
 
-import numpy as np
-
 from attnkernel import table
 from attnkernel.corpus.text import UNKNOWN_ID, read_text
 from attnkernel.job import Job, run
 from attnkernel.language import kneser_ney
-from attnkernel.language.cache import cache_probabilities
+from attnkernel.language.cache import cache_columns
 from attnkernel.language.scored import cache_column
 
 
 def main(job: Job) -> None:
-    corpus = read_text(job.input.tokens, job.params.min_count)
-    model = kneser_ney.from_columns(table.read(job.input.model))
+    corpus = read_text(job.input.tokens, job.params.min_count, job.input.get("words"))
+    model = kneser_ney.backoff_from_columns(table.read(job.input.model, kneser_ney.SCORING))
     vectors = table.read(job.input.vectors, ["vector"])["vector"]
     for split in ("dev", "heldout"):
         text = corpus.of(split)
-        caches = cache_probabilities(text.by_document(), vectors, vectors, job.params.betas)
+        rows = cache_columns(text.by_document(), vectors, vectors, job.params.betas)
         columns = {
             "document": text.document_names(),
             "sentence": text.sentence,
@@ -25,7 +23,6 @@ def main(job: Job) -> None:
             "known": text.token != UNKNOWN_ID,
             "kn": model.probabilities(text.token),
         }
-        rows = np.concatenate(caches, axis=1)
         job.write(job.output[split], columns | dict(zip(map(cache_column, job.params.betas), rows, strict=True)))
 
 

@@ -1,6 +1,5 @@
 """Hold every published number against the table that computes it."""
 
-import csv
 from pathlib import Path
 
 from attnkernel import claims, table
@@ -8,8 +7,7 @@ from attnkernel.job import Job, log, run
 
 
 def main(job: Job) -> None:
-    with open(job.input.published, encoding="utf-8", newline="") as file:
-        published = list(csv.DictReader(file))
+    published = claims.read_claims(job.input.published)
     tables = {Path(path).stem: table.read(path) for path in job.input.tables}
     comparison = claims.compare(published, tables)
     log.info(claims.summary(comparison))

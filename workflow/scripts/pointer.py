@@ -20,7 +20,7 @@ def main(job: Job) -> None:
     beta, _ = tables.starting_point(grid)
     generator = np.random.default_rng(seed_sequence(job.params.seed, "pointer", job.wildcards.corpus))
     history = pointer.train(training, vectors, beta, **job.params.settings, generator=generator)
-    epochs = pointer.epoch_table(history, vectors, dev, kneser_ney, lambdas)
+    epochs = pointer.epoch_table(history, vectors, dev, kneser_ney, lambdas, job.params.settings["window"])
     best = int(np.flatnonzero(epochs["chosen"])[0])
     log.info("from beta = %g; development chooses epoch %d", beta, best)
     job.write(job.output.kernel, {"A": history.A[best], "B": history.B[best]})

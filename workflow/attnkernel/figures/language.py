@@ -165,6 +165,41 @@ def feature_errors(features: Columns) -> Figure:
     return drawing
 
 
+def worth(table: Columns) -> Figure:
+    """What each cache gains over Kneser-Ney on every corpus, with bars of two standard errors.
+
+    Parameters
+    ----------
+    table
+        Columns of `worth.worth_table`.
+    """
+    rows = np.arange(len(table["corpus"]))[::-1]
+    drawing = style.figure(style.DOUBLE, 1.3 + 0.45 * len(rows))
+    panels = drawing.subplots(1, 2, sharey=True)
+    models = (
+        ("unigram", "unigram cache", "s", style.SKY),
+        ("bigram", "bigram cache", "D", style.ORANGE),
+        ("kernel", "kernel cache", "o", style.BLUE),
+        ("learned", "learned kernel", "^", style.VERMILION),
+    )
+    for axes, prefix, letter, title in zip(panels, ("", "known_"), "ab", ("all tokens", "known words"), strict=True):
+        for place, (name, label, marker, colour) in zip((0.24, 0.08, -0.08, -0.24), models, strict=True):
+            gain, se = (table[f"{prefix}{name}_{part}"] for part in ("gain", "gain_se"))
+            axes.errorbar(
+                gain, rows + place, xerr=2.0 * se, fmt=marker, color=colour, markersize=4, elinewidth=1.0, label=label
+            )
+        axes.axvline(0.0, color=style.INK, linewidth=0.6)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel(f"gain over Kneser–Ney, {title}\n(nats per token)")
+        style.panel_letter(axes, letter)
+    labels = [f"{name}\n{tokens:,} tokens" for name, tokens in zip(table["corpus"], table["tokens"], strict=True)]
+    panels[0].set_yticks(rows, labels)
+    panels[0].set_ylim(-0.6, len(rows) - 0.4)
+    handles, names = panels[0].get_legend_handles_labels()
+    drawing.legend(handles, names, loc="outside upper center", ncols=4)
+    return drawing
+
+
 def _number(beta: float) -> str:
     return "∞" if np.isinf(beta) else f"{beta:g}"
 

@@ -9,6 +9,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from attnkernel import table
+
 # Okabe and Ito (2008): distinguishable with every common colour-vision deficiency, and in grey.
 BLUE: Final = "#0072B2"
 ORANGE: Final = "#E69F00"
@@ -51,6 +53,10 @@ _STYLE: Final[dict[str, Any]] = {
 }
 
 
+# What each format would say of when and by what it was written.
+_NOT_VOLATILE: Final = {".svg": {"Date": None}, ".png": {"Software": None}, ".pdf": {"CreationDate": None}}
+
+
 def figure(width: float = SINGLE, height: float = 2.6) -> Figure:
     """An empty figure of the shared style, `width` x `height` inches; no pyplot, which is slow to import."""
     mpl.rcParams.update(cast("Any", _STYLE))
@@ -62,7 +68,8 @@ def panel_letter(axes: Axes, letter: str) -> None:
     axes.text(-0.02, 1.03, letter, transform=axes.transAxes, fontweight="bold", ha="right", va="bottom")
 
 
-def save(drawing: Figure, svg: str | Path, png: str | Path) -> None:
-    """Write a figure as SVG and PNG without dates or random ids: the same figure gives the same bytes."""
-    drawing.savefig(svg, format="svg", metadata={"Date": None})
-    drawing.savefig(png, format="png", metadata={"Software": None})
+def save(drawing: Figure, *paths: str | Path) -> None:
+    """Write a figure as .svg, .png or .pdf without dates or random ids: the same figure gives the same bytes."""
+    for path in map(Path, paths):
+        with table.atomic(path, "wb") as file:
+            drawing.savefig(file, format=path.suffix[1:], metadata=_NOT_VOLATILE[path.suffix])

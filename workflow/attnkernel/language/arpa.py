@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from attnkernel.errors import InputError
 from attnkernel.language.kneser_ney import RESERVED, Backoff, Level, find_keys
 
 # The format has no minus infinity; -99 is what its readers take for it.
 LOG_ZERO = -99.0
 
 
-class ArpaError(ValueError):
+class ArpaError(InputError):
     """A text is not an ARPA model; the message names the line and what to do."""
 
     def __init__(self, line: int, what: str, remedy: str) -> None:

@@ -15,6 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from attnkernel.progress import track
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Weigh = Callable[[Floats, Floats], Floats]
@@ -62,7 +64,18 @@ def cache_probabilities(
         raise ValueError(f"beta must lie in [0, inf], not {concentrations[~(concentrations >= 0.0)][0]}")
     # Over all types, not the document's: a bound that later tokens cannot move.
     bound = _largest_norm(queries) * _largest_norm(keys)
-    return [_document_cache(document, queries, keys, concentrations, bound=bound, tie=tie) for document in documents]
+    return [
+        _document_cache(document, queries, keys, concentrations, bound=bound, tie=tie)
+        for document in track(documents, "reading each document's own words")
+    ]
+
+
+def cache_columns(
+    documents: Sequence[Integers], queries: Floats, keys: Floats, betas: ArrayLike, tie: float = 1e-9
+) -> Floats:
+    """Stack what `cache_probabilities` gives, document after document, (B, tokens); there may be no document."""
+    rows = cache_probabilities(documents, queries, keys, betas, tie)
+    return np.concatenate([np.empty((np.size(betas), 0)), *rows], axis=1)
 
 
 def cache_distribution(document: Integers, queries: Floats, keys: Floats, beta: float, tie: float = 1e-9) -> Floats:

@@ -10,8 +10,10 @@ one sort a level.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,6 +26,8 @@ UNKNOWN, START, END = 0, 1, 2
 RESERVED = ("<unk>", "<s>", "</s>")
 
 Discounting = Literal["modified", "single"] | float
+
+SCORING = ("order", "history", "word", "probability", "backoff")
 
 FALLBACK = (0.5, 1.0, 1.5)
 SINGLE_FALLBACK = 0.75
@@ -46,6 +50,28 @@ class Scores(NamedTuple):
 
     probability: Floats
     matched: Integers
+
+
+class Ngrams(NamedTuple):
+    """The n-grams of one length in a text, sorted by key.
+
+    Attributes
+    ----------
+    keys
+        As in `Level`.
+    suffix
+        Index one level down of the n-gram without its first word; 0 for unigrams.
+    occurrences
+        How often each occurs, if it is of the longest length; below that, for those that begin with ``<s>`` alone, as
+        the others are counted by what precedes them.
+    """
+
+    keys: Integers
+    suffix: Integers
+    occurrences: Integers
+
+
+Counts = tuple[Ngrams, ...]
 
 
 @dataclass(frozen=True)
@@ -217,23 +243,83 @@ def estimate(
     text = _checked(text, types)
     if len(text) == 0 or text[-1] != END:
         raise ValueError("a training text must have at least one sentence and end with </s> (id 2)")
-    if order < 1:
-        raise ValueError(f"the order must be at least 1, not {order}")
+    return estimate_from_counts(count_ngrams(text, types, order), discounting)
 
-    keys, counts, suffixes = _count(text, types, order)
+
+def estimate_from_counts(ngrams: Counts, discounting: Discounting = "modified") -> KneserNey:
+    """Estimate the model of a text, or of its shards together, from counts alone; see `estimate`, `merge_counts`."""
+    types, order = len(ngrams[0].keys), len(ngrams)
+    counts = [
+        *(
+            # What nothing precedes begins with <s>: no continuation to count, so it keeps its occurrences.
+            np.bincount(longer.suffix, minlength=len(level.keys)) + level.occurrences
+            for level, longer in pairwise(ngrams)
+        ),
+        ngrams[-1].occurrences,
+    ]
     amounts = np.array([discounts(counts_of_counts(count), discounting, n) for n, count in enumerate(counts, start=1)])
     uniform = np.full(types, 1.0 / (types - 1))
     uniform[START] = 0.0
     kept, gamma = _discounted(np.zeros(types, dtype=np.int64), counts[0], amounts[0], 1)
     probabilities, backoffs = [kept + gamma * uniform], []
     for n in range(1, order):
-        history = keys[n] // types
-        kept, gamma = _discounted(history, counts[n], amounts[n], len(keys[n - 1]))
-        probabilities.append(kept + gamma[history] * probabilities[-1][suffixes[n]])
+        history = ngrams[n].keys // types
+        kept, gamma = _discounted(history, counts[n], amounts[n], len(ngrams[n - 1].keys))
+        probabilities.append(kept + gamma[history] * probabilities[-1][ngrams[n].suffix])
         backoffs.append(gamma)
-    backoffs.append(np.ones(len(keys[-1])))
-    levels = tuple(Level(*arrays) for arrays in zip(keys, probabilities, backoffs, strict=True))
+    backoffs.append(np.ones(len(ngrams[-1].keys)))
+    levels = tuple(
+        Level(level.keys, probability, backoff)
+        for level, probability, backoff in zip(ngrams, probabilities, backoffs, strict=True)
+    )
     return KneserNey(types, levels, tuple(counts), amounts)
+
+
+def count_ngrams(text: Integers, types: int, order: int) -> Counts:
+    """Count the n-grams of a text, which may be one shard of many; see `Ngrams`, one for each length from 1.
+
+    Raises
+    ------
+    ValueError
+        The text holds an id that is not allowed, or the order is below 1.
+    """
+    text = _checked(text, types)
+    if order < 1:
+        raise ValueError(f"the order must be at least 1, not {order}")
+    keys, suffix, ids = np.arange(types), np.zeros(types, dtype=np.int64), text
+    levels = []
+    for n in range(2, order + 1):
+        history = _histories(ids, text, n)
+        begins = ids[(history < 0) & (ids >= 0)]
+        levels.append(Ngrams(keys, suffix, np.bincount(begins, minlength=len(keys))))
+        inside = np.flatnonzero(history >= 0)
+        keys, first, inverse = np.unique(history[inside] * types + text[inside], return_index=True, return_inverse=True)
+        suffix = ids[inside[first]]
+        ids = np.full(len(text), -1)
+        ids[inside] = inverse
+    return (*levels, Ngrams(keys, suffix, np.bincount(ids[ids >= 0], minlength=len(keys))))
+
+
+def merge_counts(shards: Iterable[Counts]) -> Counts:
+    """Counts of several texts together, from those of each: what `count_ngrams` says of the texts in one.
+
+    At most a few partial sums are held at once, and each n-gram is merged as often as the logarithm of the number of
+    shards. All shards must be counted over one vocabulary, to one order.
+
+    Raises
+    ------
+    ValueError
+        There is no shard.
+    """
+    sums: list[Counts] = []
+    for shard in shards:
+        sums.append(shard)
+        # As in a merge sort: sums of like size are merged, so a large one is not copied for every small one.
+        while len(sums) > 1 and len(sums[-2][-1].keys) <= 2 * len(sums[-1][-1].keys):
+            sums.append(_merged(sums.pop(-2), sums.pop()))
+    if not sums:
+        raise ValueError("there is no shard to merge")
+    return reduce(lambda shorter, longer: _merged(longer, shorter), reversed(sums))
 
 
 def counts_of_counts(counts: Integers) -> Integers:
@@ -321,24 +407,48 @@ def to_columns(model: KneserNey) -> dict[str, NDArray[Any]]:
     return columns
 
 
+def counts_to_columns(ngrams: Counts) -> dict[str, NDArray[Any]]:
+    """Lay counts out as one plain table, a row an n-gram; `counts_from_columns` reads it back.
+
+    Columns: order, history and word as `to_columns` has them; suffix and occurrences as in `Ngrams`.
+    """
+    types = len(ngrams[0].keys)
+    keys = np.concatenate([level.keys for level in ngrams])
+    return {
+        "order": np.repeat(np.arange(1, len(ngrams) + 1), [len(level.keys) for level in ngrams]),
+        "history": keys // types,
+        "word": keys % types,
+        "suffix": np.concatenate([level.suffix for level in ngrams]),
+        "occurrences": np.concatenate([level.occurrences for level in ngrams]),
+    }
+
+
+def counts_from_columns(columns: Mapping[str, NDArray[Any]], order: int) -> Counts:
+    """Rebuild counts up to `order` from the table of `counts_to_columns`, rows in the order that it gave them."""
+    sizes = np.bincount(columns["order"], minlength=order + 1)[1:]
+    keys = columns["history"] * sizes[0] + columns["word"]
+    bounds = np.cumsum(sizes)[:-1]
+    parts = (np.split(values, bounds) for values in (keys, columns["suffix"], columns["occurrences"]))
+    return tuple(Ngrams(*level) for level in zip(*parts, strict=True))
+
+
 def from_columns(columns: Mapping[str, NDArray[Any]]) -> KneserNey:
     """Rebuild a model from the table of `to_columns`, rows in the order that it gave them."""
+    plain = backoff_from_columns(columns)
+    first = np.cumsum([0, *(len(level.keys) for level in plain.levels)])
+    counts = tuple(np.split(columns["count"].astype(np.int64), first[1:-1]))
+    amounts = np.stack([columns[f"discount_{k}"][first[:-1]] for k in (1, 2, 3)], axis=1)
+    return KneserNey(plain.types, plain.levels, counts, amounts)
+
+
+def backoff_from_columns(columns: Mapping[str, NDArray[Any]]) -> Backoff:
+    """Rebuild what scores a text: of the table of `to_columns`, the columns `SCORING` suffice."""
     sizes = np.bincount(columns["order"])[1:]
     types = int(sizes[0])
     bounds = np.cumsum(sizes)[:-1]
-    keys, counts, probabilities, backoffs = (
-        np.split(values, bounds)
-        for values in (
-            columns["history"].astype(np.int64) * types + columns["word"],
-            columns["count"].astype(np.int64),
-            columns["probability"],
-            columns["backoff"],
-        )
-    )
-    levels = tuple(Level(*arrays) for arrays in zip(keys, probabilities, backoffs, strict=True))
-    first = np.concatenate(([0], bounds))
-    amounts = np.stack([columns[f"discount_{k}"][first] for k in (1, 2, 3)], axis=1)
-    return KneserNey(types, levels, tuple(counts), amounts)
+    keys = columns["history"] * types + columns["word"]
+    parts = (np.split(values, bounds) for values in (keys, columns["probability"], columns["backoff"]))
+    return Backoff(types, tuple(Level(*arrays) for arrays in zip(*parts, strict=True)))
 
 
 def find_keys(keys: Integers, wanted: Integers) -> Integers:
@@ -355,27 +465,36 @@ def find_keys(keys: Integers, wanted: Integers) -> Integers:
     return found
 
 
-def _count(text: Integers, types: int, order: int) -> tuple[list[Integers], list[Integers], list[Integers]]:
-    """Keys, adjusted counts, and index one level down of the n-gram without its first word, by level."""
-    keys, counts, suffixes = [np.arange(types)], [], [np.zeros(types, dtype=np.int64)]
-    ids = text
-    for n in range(2, order + 1):
-        history = _histories(ids, text, n)
-        inside = np.flatnonzero(history >= 0)
-        level, first, inverse = np.unique(
-            history[inside] * types + text[inside], return_index=True, return_inverse=True
-        )
-        suffix = ids[inside[first]]
-        # What nothing precedes begins with <s>: no continuation to count, so it keeps its occurrences.
-        begins = ids[(history < 0) & (ids >= 0)]
-        size = len(keys[-1])
-        counts.append(np.bincount(suffix, minlength=size) + np.bincount(begins, minlength=size))
-        keys.append(level)
-        suffixes.append(suffix)
-        ids = np.full(len(text), -1)
-        ids[inside] = inverse
-    counts.append(np.bincount(ids[ids >= 0], minlength=len(keys[-1])))
-    return keys, counts, suffixes
+def _merged(one: Counts, other: Counts) -> Counts:
+    """Counts of two texts together. Indices move but keep their order, so that keys stay sorted from level to level."""
+    types = len(one[0].keys)
+    merged = [one[0]._replace(occurrences=one[0].occurrences + other[0].occurrences)]
+    places = (one[0].keys, other[0].keys)
+    for level in zip(one[1:], other[1:], strict=True):
+        moved = [
+            place[each.keys // types] * types + each.keys % types for place, each in zip(places, level, strict=True)
+        ]
+        keys, *here = _union(*moved)
+        suffix, occurrences = np.zeros((2, len(keys)), dtype=np.int64)
+        for place, each, target in zip(places, level, here, strict=True):
+            suffix[target] = place[each.suffix]
+            occurrences[target] += each.occurrences
+        merged.append(Ngrams(keys, suffix, occurrences))
+        places = (here[0], here[1])
+    return tuple(merged)
+
+
+def _union(one: Integers, other: Integers) -> tuple[Integers, Integers, Integers]:
+    """Sorted union of two sorted sets, and where the members of each stand in it; linear but for one search."""
+    at = np.searchsorted(one, other)
+    new = np.ones(len(other), dtype=bool)
+    inside = at < len(one)
+    new[inside] = one[at[inside]] != other[inside]
+    in_front = np.cumsum(np.bincount(at[new], minlength=len(one) + 1))
+    of_one, of_other = np.arange(len(one)) + in_front[:-1], at + np.cumsum(new) - new
+    union = np.empty(len(one) + np.count_nonzero(new), dtype=np.int64)
+    union[of_one], union[of_other] = one, other
+    return union, of_one, of_other
 
 
 def _histories(ids: Integers, text: Integers, n: int) -> Integers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from attnkernel.language.cache import cache_probabilities, lay_out
 from attnkernel.language.evaluate import grid_losses
 from attnkernel.optimize import Adam
+from attnkernel.progress import track
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -46,6 +48,11 @@ class PointerBlock:
     match_row: Integers
     match_column: Integers
 
+    @cached_property
+    def match_start(self) -> Integers:
+        """Where each position's matches begin, (positions,)."""
+        return np.flatnonzero(np.diff(self.match_row, prepend=-1))
+
     @property
     def counts(self) -> Floats:
         """Earlier pairs with each context, (positions, K); made anew, for they would fill the memory."""
@@ -77,6 +84,13 @@ class History(NamedTuple):
     loss: Floats
     A: Floats
     B: Floats
+
+
+def pieces(documents: Sequence[Integers], window: int | None) -> Sequence[Integers]:
+    """Cut documents of more than `window` tokens: their pairs of equal words grow with the square of the length."""
+    if window is None:
+        return documents
+    return [document[start : start + window] for document in documents for start in range(0, len(document), window)]
 
 
 def pointer_blocks(document: Integers) -> list[PointerBlock]:
@@ -156,6 +170,7 @@ def train(
     step: float,
     batch: int,
     generator: np.random.Generator,
+    window: int | None = None,
 ) -> History:
     """Train the kernel by Adam on the pointer loss, from the fixed kernel `A = B = sqrt(beta) I`.
 
@@ -171,14 +186,16 @@ def train(
         Passes over the documents, step size, documents a step.
     generator
         Shuffles the documents before each pass.
+    window
+        Tokens at which documents are cut; None leaves them whole.
     """
-    blocks = [mine for document in documents if (mine := pointer_blocks(document))]
+    blocks = [mine for piece in pieces(documents, window) if (mine := pointer_blocks(piece))]
     every = [block for mine in blocks for block in mine]
     maps = {name: np.sqrt(beta) * np.eye(vectors.shape[1]) for name in ("A", "B")}
     adam = Adam(maps, step)
     loss = [pointer_loss(every, vectors, **maps)]
     snapshots = [{name: value.copy() for name, value in maps.items()}]
-    for _ in range(epochs):
+    for _ in track(range(epochs), "training the kernel"):
         order = generator.permutation(len(blocks))
         for start in range(0, len(order), batch):
             chosen = [block for index in order[start : start + batch] for block in blocks[index]]
@@ -196,6 +213,7 @@ def epoch_table(
     documents: Sequence[Integers],
     kneser_ney: Floats,
     lambdas: Floats,
+    window: int | None = None,
 ) -> dict[str, NDArray[Any]]:
     """Choose the epoch, and its lambda, on development documents.
 
@@ -211,17 +229,19 @@ def epoch_table(
         Probability of each of their tokens, one document after another, (tokens,).
     lambdas
         Mixture weights to choose from.
+    window
+        Tokens at which documents are cut for the pointer loss; the mixtures are those of whole documents.
 
     Returns
     -------
     One row an epoch, 0 the fixed kernel: epoch, train and dev (pointer losses, nats), lambda (the best at this epoch),
     dev_mixture (nats per token), chosen (the trained epoch whose mixture is best).
     """
-    blocks = [block for document in documents for block in pointer_blocks(document)]
+    blocks = [block for piece in pieces(documents, window) for block in pointer_blocks(piece)]
     caches = np.concatenate(
         [
             np.concatenate(cache_probabilities(documents, vectors @ A.T, vectors @ B.T, [1.0]), axis=1)
-            for A, B in zip(history.A, history.B, strict=True)
+            for A, B in track(list(zip(history.A, history.B, strict=True)), "scoring each epoch")
         ]
     )
     grid = grid_losses(kneser_ney, caches, lambdas)
@@ -252,12 +272,15 @@ def _attend(block: PointerBlock, vectors: Floats, A: Floats, B: Floats) -> _Read
     scores = queries @ keys.T
     counts = block.counts
     # Each sum relative to its own largest term: a match far below the best context must not underflow.
-    top = np.where(counts > 0.0, scores, -np.inf).max(axis=1)
-    attention = counts * np.exp(np.minimum(scores - top[:, None], 0.0))
+    attention = np.where(counts > 0.0, scores, -np.inf)
+    top = attention.max(axis=1)
+    attention -= top[:, None]
+    np.exp(attention, out=attention)
+    attention *= counts
     total = attention.sum(axis=1)
     attention /= total[:, None]
 
-    start = np.flatnonzero(np.diff(block.match_row, prepend=-1))
+    start = block.match_start
     matching = scores[block.match_row, block.match_column]
     best = np.maximum.reduceat(matching, start)
     share = np.exp(matching - best[block.match_row])

@@ -270,7 +270,8 @@ def far_gain_ratio(scored: Scored, losses: Mapping[str, Floats]) -> float:
     """Summed gain on repeats whose previous mention is in an earlier sentence, over the summed gain of all tokens."""
     earlier = evaluate.mentions(scored.token, scored.document, scored.sentence).earlier_sentence
     gain = losses[KNESER_NEY] - losses[MIXTURE]
-    return float(gain[earlier].sum() / gain.sum())
+    total = float(gain.sum())
+    return float(gain[earlier].sum()) / total if total else float("nan")
 
 
 def _interior(grid: Mapping[str, NDArray[Any]], split: str) -> tuple[bool, float, float]:

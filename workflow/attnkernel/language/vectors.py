@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -44,6 +44,24 @@ def cooccurrences(text: Integers, types: int, window: int, boundary: int = 2) ->
     one, other = np.concatenate(left), np.concatenate(right)
     cells, counts = np.unique(np.concatenate([one * types + other, other * types + one]), return_counts=True)
     return csr_array((counts.astype(np.float64), (cells // types, cells % types)), shape=(types, types))
+
+
+def to_cells(counts: csr_array) -> dict[str, Integers]:
+    """Lay co-occurrence counts out as a table: row, column, count."""
+    from scipy.sparse import coo_array
+
+    cells = coo_array(counts)
+    row, column = cells.coords
+    return {"row": row.astype(np.int64), "column": column.astype(np.int64), "count": cells.data.astype(np.int64)}
+
+
+def from_cells(cells: Mapping[str, Integers], types: int) -> csr_array:
+    """Rebuild counts from the table of `to_cells`, or add those of several shards from their tables in one."""
+    from scipy.sparse import csr_array
+
+    counts = csr_array((cells["count"].astype(np.float64), (cells["row"], cells["column"])), shape=(types, types))
+    counts.sum_duplicates()
+    return counts
 
 
 def ppmi(counts: csr_array, context_smoothing: float) -> csr_array:

@@ -12,6 +12,7 @@ import numpy as np
 
 from attnkernel.longlag.models import SEQUENCES, families, one_replica
 from attnkernel.longlag.task import Array, Sizes, Table, child, draw_sequences, streams
+from attnkernel.progress import track
 
 
 def log10_batch_means(log_norms: Array) -> tuple[Array, Array]:
@@ -62,7 +63,7 @@ def census_draws(
     symbols = draw_sequences(streams(seeds, SEQUENCES), max(lags), batch, sizes.noise_symbols)
     models: list[str] = []
     means, typical = [], []
-    for family in families(forget_biases, replicas):
+    for family in track(families(forget_biases, replicas), "gradient census"):
         weights = family.initialize(sizes, seeds)
         for index, name in enumerate(family.names):
             models += [name] * (len(lags) * replicas)

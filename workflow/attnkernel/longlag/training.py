@@ -20,6 +20,7 @@ from attnkernel.longlag.task import (
     streams,
 )
 from attnkernel.optimize import Adam
+from attnkernel.progress import track
 
 # Sequences evaluated at once, so that a pass over thousands stays near the processor.
 _EVALUATED_AT_ONCE = 250
@@ -57,7 +58,7 @@ def train(
     """
     adam = Adam(weights, schedule.step_size)
     losses = np.empty((schedule.steps, len(generators)))
-    for step in range(schedule.steps):
+    for step in track(range(schedule.steps), "training on long lags"):
         symbols = draw_sequences(generators, schedule.lag, schedule.batch, noise_symbols)
         losses[step], gradients = model.loss_and_gradients(weights, symbols)
         adam.update(gradients)
