@@ -3,8 +3,6 @@
 import io
 import sys
 
-import pytest
-
 from attnkernel import progress
 
 
@@ -13,14 +11,15 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def screen(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    return terminal
+def terminal(monkeypatch):
+    """Standard error as a terminal; set in the test itself, as pytest sets its own between fixtures and tests."""
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    return screen
 
 
-def test_long_work_shows_what_it_does_and_leaves_the_screen_clean(screen, monkeypatch):
+def test_long_work_shows_what_it_does_and_leaves_the_screen_clean(monkeypatch):
+    screen = terminal(monkeypatch)
     seconds = iter(range(0, 1000, 3))
     monkeypatch.setattr("tqdm.std.time", lambda: next(seconds))
     assert list(progress.track(range(6), "counting")) == list(range(6))
@@ -29,7 +28,8 @@ def test_long_work_shows_what_it_does_and_leaves_the_screen_clean(screen, monkey
     assert shown.split("\r")[-1].strip() == ""
 
 
-def test_short_work_shows_nothing(screen):
+def test_short_work_shows_nothing(monkeypatch):
+    screen = terminal(monkeypatch)
     assert list(progress.track("abc", "counting")) == ["a", "b", "c"]
     assert screen.getvalue() == ""
 
