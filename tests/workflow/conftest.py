@@ -10,7 +10,7 @@ FIXTURES = ("tests/workflow/published.csv", "tests/workflow/filings")
 PROJECT = ("Snakefile", "CITATION.cff", "workflow", "config", "envs", "profiles", *FIXTURES)
 
 # Rules that read tables and figures of every chapter, and so rerun after almost any edit.
-PACKING = {"payload", "laboratory", "summary", "report", "notebook", "provenance", "crate"}
+PACKING = {"effort", "payload", "laboratory", "summary", "report", "notebook", "provenance", "crate"}
 
 
 class Project:

@@ -85,9 +85,9 @@ def finished_by_now(project, found):
 
 def test_a_second_run_in_the_same_folder_is_refused(project):
     project.edit("config/config.yaml", "sigma: 0.5", "sigma: 0.6")
-    run = Run(project)
     lock = project.folder / ".snakemake" / "attnkernel-run.lock"
     lock.unlink(missing_ok=True)
+    run = Run(project)
     while not lock.exists() and run.process.poll() is None:
         time.sleep(0.05)
     second = project.snakemake(check=False)
