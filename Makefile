@@ -20,7 +20,7 @@ $(READY): envs/requirements.lock pyproject.toml
 run: $(READY) ## the main job: every table, figure and check (CORES=2)
 	$(BIN)/snakemake --cores $(CORES)
 
-worth: $(READY) ## what a cache is worth on real corpora, into README.md (config/worth.yaml names them; an hour)
+worth: $(READY) ## what a cache is worth on real corpora, into README.md (config/worth.yaml names them; 16 minutes of one core, 1.2 GB)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/worth.yaml -- results/tables/worth.parquet
 	$(BIN)/python workflow/scripts/readme.py --worth
 

@@ -180,19 +180,19 @@ def summary(claims: Columns, tables: Mapping[str, Columns]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def spliced(readme: str, block: str) -> str:
-    """A README with the block between its markers replaced.
+def spliced(readme: str, block: str, name: str = "results") -> str:
+    """A README with the block between the markers of that name replaced.
 
     Raises
     ------
     InputError
         It has no markers.
     """
-    start, end = "<!-- results -->", "<!-- /results -->"
+    start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     before, opened, rest = readme.partition(start)
     _, closed, after = rest.partition(end)
     if not (opened and closed):
-        raise InputError(f"README.md: there is no place for the results; put {start} and {end} on lines of their own")
+        raise InputError(f"README.md: there is no place for the {name}; put {start} and {end} on lines of their own")
     return f"{before}{start}\n\n{block}\n{end}{after}"
 
 

@@ -2,23 +2,29 @@
 
 python workflow/scripts/readme.py            write README.md
 python workflow/scripts/readme.py --check    fail if it is not what the run would write
+python workflow/scripts/readme.py --worth    write the table of `make worth` instead
 """
 
 import argparse
 import sys
 from pathlib import Path
 
-from attnkernel import render
+from attnkernel import render, table
 from attnkernel.errors import InputError
+from attnkernel.language import worth
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def main(check: bool) -> str | None:
-    readme, summary = ROOT / "README.md", ROOT / "results" / "summary.md"
+def main(check: bool, of_worth: bool) -> str | None:
+    readme, results = ROOT / "README.md", ROOT / "results"
     before = readme.read_text(encoding="utf-8")
     try:
-        after = render.spliced(before, summary.read_text(encoding="utf-8"))
+        if of_worth:
+            block = worth.markdown(table.read(results / "tables" / "worth.parquet"))
+            after = render.spliced(before, block, "worth")
+        else:
+            after = render.spliced(before, (results / "summary.md").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return "results/summary.md is not there yet: make run"
     except InputError as error:
@@ -32,4 +38,6 @@ def main(check: bool) -> str | None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    sys.exit(main(parser.parse_args().check))
+    parser.add_argument("--worth", action="store_true")
+    given = parser.parse_args()
+    sys.exit(main(given.check, given.worth))

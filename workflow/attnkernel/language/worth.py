@@ -74,15 +74,15 @@ def _cell(heldout: Columns, group: str, model: str, name: str) -> float:
 def markdown(worth: Columns) -> str:
     """The table for a README, in nats per token."""
     head = (
-        "| corpus | documents | tokens | repeats | Kneser–Ney | unigram cache | kernel cache | bigram cache | "
-        "learned kernel | gain of the kernel | of the learned | of the kernel, known words |"
+        "| corpus | documents (held out) | tokens | repeats | Kneser–Ney | unigram cache | kernel cache | "
+        "bigram cache | learned kernel | gain of the kernel | of the learned | of the kernel, known words |"
     )
     lines = [head, "| --- |" + " ---: |" * (head.count("|") - 2)]
     for row in range(len(worth["corpus"])):
         at = {name: column[row] for name, column in worth.items()}
         cells = [
             str(at["corpus"]),
-            f"{at['documents']:,}",
+            f"{at['documents']:,} ({at['heldout_documents']:,})",
             f"{at['tokens']:,}",
             f"{at['repeat_share']:.0%}",
             *(_digits(at[name]) for name in ("kn", "unigram", "kernel", "bigram", "learned")),
