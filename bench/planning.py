@@ -70,12 +70,11 @@ def plan() -> str:
     heads = ["", *(f"{n:.0e} tokens".replace("e+0", "e").replace("e+", "e") for n in CORPORA), ""]
     lines = ["| " + " | ".join(heads) + " |", "| --- | ---: | ---: | ---: | --- |"]
     lines += [f"| {what} | {' | '.join(map(_short, values))} | {unit} |" for what, values, unit in rows]
-    peaks = {name: measured(name, "peak_mib") for name in ("count, a shard", "score, a shard")}
+    counting, scoring = measured("count, a shard", "peak_mib"), measured("score, a shard", "peak_mib")
     note = (
-        f"A node has {NODE_CORES} cores. Measured on {counted:.3g} tokens in {large['shards'][0]} shards: "
-        f"{ngrams:.3g} n-grams, {memory / 1024:.1f} GiB at the peak of the merge, {peaks['count, a shard']:.0f} MiB in "
-        f"a counting and {peaks['score, a shard']:.0f} MiB in a scoring shard; n-grams grow as tokens to the power "
-        f"{slope:.2f}."
+        f"A node has {NODE_CORES} cores. Measured on {counted / 1e6:.0f} million tokens in {large['shards'][0]} "
+        f"shards: {ngrams / 1e6:.0f} million n-grams, {memory / 1024:.1f} GiB at the peak of the merge, {counting:.0f} "
+        f"MiB in a counting and {scoring:.0f} MiB in a scoring shard; n-grams grow as tokens to the power {slope:.2f}."
     )
     return "\n".join([*lines, "", note])
 

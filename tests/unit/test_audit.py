@@ -150,7 +150,7 @@ def test_a_deleted_file_is_missing(toy, tmp_path):
     assert toy.states() == states("stale", "stale", "missing")
 
 
-def test_a_file_that_no_rule_makes_is_a_stray_unless_it_lies_in_a_folder_that_one_makes(toy, tmp_path):
+def test_a_file_that_no_rule_makes_is_a_stray_where_rules_make_files(toy, tmp_path):
     results = tmp_path / "results"
     (results / "crate").mkdir(parents=True)
     (results / "old.csv").write_text("n\n1\n")

@@ -210,6 +210,10 @@ def test_a_missing_table_row_column_or_number_is_caught_with_its_name(identifier
         (no_number, f"table {identifier} has nan there"),
     ):
         status, found, failures = judged(identifier, spoil=spoil)
+        if spoil is no_row and BY_ID[identifier]["kind"] == "filings":
+            # Without a filing there is nothing to judge, and that is no failure.
+            assert status == claims.NOT_RUN
+            continue
         assert status == claims.FAILED
         assert found.startswith(reason)
         assert any(line.startswith(f"{identifier}: ") and reason in line for line in failures)

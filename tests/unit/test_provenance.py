@@ -101,10 +101,13 @@ def test_the_run_is_summed_up_by_job(here, script):
 
 
 def test_a_second_run_in_a_folder_is_refused_until_the_first_has_ended(here):
-    first = locking.hold_run()
+    assert not locking.is_run_held()
+    locking.hold_run()
+    assert locking.is_run_held()
     with pytest.raises(InputError, match="another run is at work in this folder"):
         locking.hold_run()
-    first.close()
+    locking._held.pop().close()
+    assert not locking.is_run_held()
     locking.hold_run().close()
 
 

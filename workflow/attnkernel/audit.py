@@ -166,14 +166,11 @@ def results(folder: Path) -> list[str]:
 
 
 def strays(graph: Graph, existing: Iterable[str]) -> list[Link]:
-    """Those of the files that no job of the graph makes."""
+    """Those of the files that no job of the graph makes, though it makes others in the same folder."""
     made = graph.makers
-    folders = tuple(f"{path}/" for path in made if Path(path).is_dir())
-    return [
-        Link(path, FOREIGN, ["no rule makes it"])
-        for path in existing
-        if path not in made and not path.startswith(folders)
-    ]
+    folders = {Path(path).parent for path in made}
+    found = (path for path in existing if path not in made and Path(path).parent in folders)
+    return [Link(path, FOREIGN, ["no rule makes it"]) for path in found]
 
 
 def tally(links: Iterable[Link]) -> str:

@@ -7,38 +7,70 @@ belong to processes: the kernel lifts them when the process ends, however it end
 from __future__ import annotations
 
 import fcntl
+import time
 from pathlib import Path
 from typing import IO, Final
 
 from attnkernel.errors import InputError
 
 FOLDER: Final = Path(".snakemake")
+ANOTHER: Final = "another run is at work in this folder"
+
+_RUN: Final = "attnkernel-run"
+_JOBS: Final = "attnkernel-jobs"
+_TRIES: Final = 5
+_PAUSE: Final = 0.05  # seconds; who only asks whether a run is held, holds it no longer
+
+
+_held: list[IO[str]] = []
 
 
 def hold_run() -> IO[str]:
-    """Take the folder for a run until the result is closed; wait for jobs that a killed run left behind.
+    """Take the folder for a run until this process ends; wait for jobs that a killed run left behind.
+
+    Returns
+    -------
+    The lock, which ends sooner if it is closed.
 
     Raises
     ------
     InputError
         Another run is at work here.
     """
-    run = _open("attnkernel-run")
-    try:
-        fcntl.flock(run, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    run = _open(_RUN)
+    if not _taken(run, fcntl.LOCK_EX):
         run.close()
-        raise InputError("another run is at work in this folder; wait for it to end, or stop it") from None
-    with _open("attnkernel-jobs") as jobs:
+        raise InputError(f"{ANOTHER}; wait for it to end, or stop it")
+    with _open(_JOBS) as jobs:
         fcntl.flock(jobs, fcntl.LOCK_EX)
+    _held.append(run)  # a file that nobody refers to is closed
     return run
+
+
+def is_run_held() -> bool:
+    """Whether a run is at work in this folder."""
+    if not (FOLDER / f"{_RUN}.lock").exists():
+        return False
+    with _open(_RUN) as run:
+        return not _taken(run, fcntl.LOCK_SH)
 
 
 def hold_job() -> IO[str]:
     """Make a later run wait until this job has ended, or until the result is closed."""
-    jobs = _open("attnkernel-jobs")
+    jobs = _open(_JOBS)
     fcntl.flock(jobs, fcntl.LOCK_SH)
     return jobs
+
+
+def _taken(file: IO[str], kind: int) -> bool:
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE)
+        else:
+            return True
+    return False
 
 
 def _open(name: str) -> IO[str]:

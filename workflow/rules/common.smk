@@ -28,6 +28,10 @@ try:
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
+# Said now, as what else follows of it, such as a file that is just being written, is no clear message.
+if workflow.is_main_process and locking.is_run_held():
+    print(locking.ANOTHER, file=sys.stderr)
+
 CORPORA = sorted(config["corpora"])
 
 TEST_FILES = sorted(str(path) for path in Path("tests").rglob("test_*.py"))
@@ -169,8 +173,8 @@ def workflow_files():
 onstart:
     try:
         failure.require_writable("results")
-        # Held as long as this process lives and no longer, so that a killed run leaves no lock behind.
-        held_folder = locking.hold_run() if workflow.is_main_process else None
+        if workflow.is_main_process:
+            locking.hold_run()
     except InputError as error:
         raise WorkflowError(str(error)) from None
 

@@ -3,6 +3,25 @@
 #   makes   the tables of code lengths and of what the cache copied
 CODES = config["filing_codes"]
 ARTICLE = CODES["article_corpus"]
+GAIN = CODES["gain_corpus"]
+for setting in ("article_corpus", "gain_corpus"):
+    if CODES[setting] not in CORPORA:
+        raise WorkflowError(
+            f"config: filing_codes.{setting} is {CODES[setting]}; allowed: {', '.join(CORPORA)}"
+        )
+# The settings of the blend itself.
+BLEND = [
+    "order",
+    "dimensions",
+    "window",
+    "skips",
+    "beta",
+    "context",
+    "memory",
+    "document",
+    "rescaling",
+    "rate",
+]
 FILING_TABLES = [
     "filings",
     "filings_shapes",
@@ -12,7 +31,7 @@ FILING_TABLES = [
     "filings_growth",
     "filings_copied",
 ]
-TABLES += FILING_TABLES
+TABLES += [*FILING_TABLES, "filings_gain"]
 FIGURES += ["filings"]
 MATCHES = ["cold", "primed"]
 # What the primed models were trained on, by name.
@@ -123,6 +142,29 @@ rule filings_figures:
         cold=ARTICLE,
     script:
         "../scripts/filings_figures.py"
+
+
+rule filings_gain:
+    """What the blend gains over Kneser-Ney on a real corpus, beside the kernel cache of one word of context."""
+    input:
+        tokens=f"results/corpora/{GAIN}/tokens.parquet",
+        scores=f"results/language/{GAIN}/scores-heldout.parquet",
+        grid=f"results/language/{GAIN}/grid.parquet",
+        epochs=f"results/language/{GAIN}/epochs.parquet",
+    output:
+        **published_tables(["filings_gain"]),
+    log:
+        "results/logs/filings-gain.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("filings_gain.py"),
+        settings={key: CODES[key] for key in BLEND},
+        corpus=GAIN,
+        min_count=LANGUAGE["min_count"],
+    script:
+        "../scripts/filings_gain.py"
 
 
 rule filings_full:

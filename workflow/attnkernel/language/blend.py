@@ -165,10 +165,12 @@ class Experts:
     settings
         `beta`; `context`, the weights of the last words; `memory` of the recent unigram, in tokens; `document`, the
         greatest N; `rescaling`, its strength in tokens and its power.
+    closed
+        Whether the unknown words are one class, so that none of them is new.
     """
 
-    def __init__(self, trained: Trained, settings: Mapping[str, Any]) -> None:
-        self._trained, self._settings = trained, settings
+    def __init__(self, trained: Trained, settings: Mapping[str, Any], *, closed: bool = False) -> None:
+        self._trained, self._settings, self._closed = trained, settings, closed
         self._types = len(trained.vocabulary)
         self._walk = Walk(trained.model)
         self._classes: list[int] = []
@@ -236,7 +238,7 @@ class Experts:
         """
         kind = token if token < self._types else UNKNOWN
         identity = token
-        if token == UNKNOWN:
+        if token == UNKNOWN and not self._closed:
             identity, self._size = self._size, self._size + 1
             self._recent = np.append(self._recent, 0.0)
         self._recent *= self._forget
@@ -396,9 +398,9 @@ class Trace(NamedTuple):
     contexts: Integers
 
 
-def trace(trained: Trained, tokens: Sequence[str], settings: Mapping[str, Any]) -> Trace:
-    """Let the experts read a document; `tokens` as written."""
-    experts = Experts(trained, settings)
+def trace(trained: Trained, tokens: Sequence[str], settings: Mapping[str, Any], *, closed: bool = False) -> Trace:
+    """Let the experts read a document; `tokens` as written, and `closed` as for `Experts`."""
+    experts = Experts(trained, settings, closed=closed)
     number = {word: index for index, word in enumerate(trained.vocabulary)}
     size = len(experts.names)
     probability, active, contexts = np.zeros((size, len(tokens))), np.zeros((size, len(tokens)), dtype=np.bool_), []
@@ -408,13 +410,21 @@ def trace(trained: Trained, tokens: Sequence[str], settings: Mapping[str, Any]) 
         probability[:, t] = [row[coming] if coming < len(row) else 0.0 for row in rows]
         active[:, t] = [len(row) > 0 for row in rows]
         contexts.append(experts.contexts())
-        number[token] = experts.add(coming)
+        known = experts.add(coming)
+        if not closed:
+            number[token] = known
     return Trace(
         experts.names, probability, active, np.array(contexts, dtype=np.int64).reshape(-1, len(experts.contexts()))
     )
 
 
-def gated(read: Trace, rate: float, names: Sequence[str] | None = None, kinds: int | None = None) -> Floats:
+def gated(
+    read: Trace,
+    rate: float,
+    names: Sequence[str] | None = None,
+    kinds: int | None = None,
+    gate: Gate | None = None,
+) -> Floats:
     """Probability that the gate gives each token, (tokens,).
 
     Parameters
@@ -426,10 +436,12 @@ def gated(read: Trace, rate: float, names: Sequence[str] | None = None, kinds: i
     names, kinds
         Experts to use, and how many kinds of context; all by default. Among the experts must be `kneser-ney`, `recent`
         and `novel`: one of the three foresees whatever comes.
+    gate
+        One that other documents have taught, which learns on; by default one that knows nothing.
     """
     use = [read.names.index(name) for name in (read.names if names is None else names)]
     contexts = read.contexts[:, :kinds].tolist()
-    gate = Gate(len(use), len(contexts[0]) if contexts else 0, rate)
+    gate = gate or Gate(len(use), len(contexts[0]) if contexts else 0, rate)
     result = np.empty(read.probability.shape[1])
     for t, context in enumerate(contexts):
         said, active = read.probability[use, t], read.active[use, t]

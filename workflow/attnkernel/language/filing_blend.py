@@ -36,6 +36,8 @@ _REGRET: Final = _KEY | {
     "bound": float,
     "holds": bool,
 }
+# Relative: sums over thousands of logarithms are not more exact.
+_ROUNDING: Final = 1e-12
 _DOCUMENT: Final = "document n-grams"
 # Each step adds experts to those of the steps before; the last lets the weights depend on the context.
 _STEPS: Final[Sequence[tuple[str, tuple[str, ...]]]] = (
@@ -294,7 +296,7 @@ def regret(text: str, models: Prepared, settings: Mapping[str, Any]) -> dict[str
     Returns
     -------
     experts (how many), bits (of the mixture), best (bits of the best expert in hindsight), its beta, lambda and
-    context, regret (bits less best), bound (log2 of experts), holds.
+    context, regret (bits less best), bound (log2 of experts), holds (up to the rounding of sums).
     """
     trained = models.trained
     found = open_vocabulary.read(text, trained.vocabulary)
@@ -322,7 +324,7 @@ def regret(text: str, models: Prepared, settings: Mapping[str, Any]) -> dict[str
         "context": grid[best][2],
         "regret": total - float(each[best]),
         "bound": bound,
-        "holds": total - float(each[best]) <= bound,
+        "holds": total - float(each[best]) <= bound + _ROUNDING * total,
     }
 
 
