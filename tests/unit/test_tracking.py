@@ -24,7 +24,7 @@ def package(tmp_path, monkeypatch):
 
 def clear():
     tracking.file_digest.cache_clear()
-    tracking._imports.cache_clear()
+    tracking._read.cache_clear()
 
 
 def edited(path, old, new):
@@ -62,6 +62,22 @@ def test_a_string_that_is_no_docstring_counts(package):
     before = tracking.code_digest("attnkernel.top")
     edited(package / "inner" / "bottom.py", "return 1", 'return "1"')
     assert tracking.code_digest("attnkernel.top") != before
+
+
+def test_an_import_is_found_in_every_kind_of_statement(package):
+    places = (
+        "if 1:\n    pass\nelse:\n    {}\n",
+        "try:\n    pass\nexcept ValueError:\n    {}\n",
+        "try:\n    pass\nfinally:\n    {}\n",
+        "with open('x'):\n    {}\n",
+        "for i in ():\n    pass\nelse:\n    {}\n",
+        "match 1:\n    case 1:\n        {}\n",
+        "class A:\n    async def f(self):\n        {}\n",
+    )
+    for place in places:
+        (package / "alone.py").write_text(place.format("from attnkernel.inner import bottom"))
+        clear()
+        assert "attnkernel.inner.bottom" in tracking.modules_of("attnkernel.alone"), place
 
 
 def test_a_script_counts_with_what_it_imports(package, tmp_path):

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 PACKAGE: Final = "attnkernel"
 PACKAGE_FOLDER: Final = Path(__file__).resolve().parent
@@ -49,36 +49,66 @@ def modules_of(*roots: str | Path) -> list[str]:
     found: set[str] = set()
     waiting: list[str] = []
     for root in roots:
-        waiting.extend(_imports(root) if isinstance(root, Path) else [root])
+        waiting.extend(_read(root).imports if isinstance(root, Path) else [root])
     while waiting:
         module = waiting.pop()
         if module not in found:
             found.add(module)
-            waiting.extend(_imports(_module_path(module)))
+            waiting.extend(_read(_module_path(module)).imports)
     return sorted(found)
 
 
 @cache
 def file_digest(path: Path) -> str:
     """SHA-256 of the syntax tree of a Python file without docstrings."""
-    tree = _parse(path)
-    for node in ast.walk(tree):
+    return hashlib.sha256(ast.dump(_read(path).tree).encode()).hexdigest()
+
+
+class _Source(NamedTuple):
+    """A file without its docstrings, and the modules of this package that it imports, with the packages above them."""
+
+    tree: ast.Module
+    imports: tuple[str, ...]
+
+
+@cache
+def _read(path: Path) -> _Source:
+    try:
+        tree = ast.parse(path.read_bytes(), filename=str(path))
+    except FileNotFoundError:
+        raise ValueError(f"{path}: there is no such file to track") from None
+    names: set[str] = set()
+    for node in _statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             _drop_docstring(node)
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+        elif isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError(f"{path}:{node.lineno}: a relative import; name the module in full, so it is tracked")
+            names.add(node.module or "")
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    ours = {name for name in names if name.split(".")[0] == PACKAGE}
+    with_parents = {parent for name in ours for parent in _prefixes(name)}
+    return _Source(tree, tuple(sorted(name for name in with_parents if _is_module(name))))
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The tree and every statement in it; expressions, most of a tree, hold none and are passed over."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner = getattr(node, field, None)
+            if isinstance(inner, list):
+                waiting.extend(inner)
 
 
 def _drop_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     first = node.body[0] if node.body else None
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
         del node.body[0]
-
-
-def _parse(path: Path) -> ast.Module:
-    try:
-        return ast.parse(path.read_bytes(), filename=str(path))
-    except FileNotFoundError:
-        raise ValueError(f"{path}: there is no such file to track") from None
 
 
 def _module_path(module: str) -> Path:
@@ -88,23 +118,6 @@ def _module_path(module: str) -> Path:
 
 def _is_module(module: str) -> bool:
     return _module_path(module).is_file()
-
-
-@cache
-def _imports(path: Path) -> tuple[str, ...]:
-    """Modules of this package that a file imports anywhere in it, with the packages that hold them."""
-    names: set[str] = set()
-    for node in ast.walk(_parse(path)):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            if node.level:
-                raise ValueError(f"{path}:{node.lineno}: a relative import; name the module in full, so it is tracked")
-            names.add(node.module or "")
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    ours = {name for name in names if name.split(".")[0] == PACKAGE}
-    with_parents = {parent for name in ours for parent in _prefixes(name)}
-    return tuple(sorted(name for name in with_parents if _is_module(name)))
 
 
 def _prefixes(module: str) -> Iterator[str]:
