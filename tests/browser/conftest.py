@@ -26,7 +26,8 @@ FLAGS = [
 SIZES = {"desktop": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 
 
-@pytest.fixture(scope="session")
+# Not for the session: Playwright keeps an event loop running, and Snakemake, which other tests call, starts its own.
+@pytest.fixture(scope="module")
 def browser():
     executable = next(filter(None, map(shutil.which, BROWSERS)), None)
     if executable is None:
