@@ -182,7 +182,7 @@ def worth(table: Columns) -> Figure:
         ("kernel", "kernel cache", "o", style.BLUE),
         ("learned", "learned kernel", "^", style.VERMILION),
     )
-    for axes, prefix, letter, title in zip(panels, ("", "known_"), "ab", ("all tokens", "known words"), strict=True):
+    for axes, prefix, letter, title in zip(panels, ("", "known_"), "AB", ("all tokens", "known words"), strict=True):
         for place, (name, label, marker, colour) in zip((0.24, 0.08, -0.08, -0.24), models, strict=True):
             gain, se = (table[f"{prefix}{name}_{part}"] for part in ("gain", "gain_se"))
             axes.errorbar(
