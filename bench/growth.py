@@ -135,7 +135,8 @@ def figure(growth: Table, slopes: Table) -> Any:
             theory = slopes["theory"][(slopes["operation"] == operation) & (slopes["over"] == over)][0]
             axes.plot(size, seconds, "o-", color=colour, label=operation)
             axes.plot(size, seconds[-1] * (size / size[-1]) ** theory, ":", color=colour, linewidth=1)
-        axes.set(xscale="log", yscale="log", xlabel=over)
+        style.logarithmic(axes, "xy")
+        axes.set(xlabel=over)
     drawn.axes[0].set_ylabel("CPU seconds")
     drawn.axes[0].legend(loc="upper left")
     drawn.axes[2].set_title("dotted: theory", fontsize=7.5, loc="right")

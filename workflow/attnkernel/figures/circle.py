@@ -30,9 +30,9 @@ def smoother(table: Columns, spectrum: str, n: int) -> Figure:
         axes.plot(noisy["theta"], noisy["value"], "o", color=style.GREY, ms=3, mew=0, label="noisy values")
         axes.plot(true["theta"], true["value"], color=style.INK, lw=1.0, ls=(0, (4, 2)), label="true function")
         axes.plot(smoothed["theta"], smoothed["value"], color=style.BLUE, lw=1.8, label="attention")
-        axes.set_title(f"$c$ = {c:.3g}")
-        axes.set_xticks([0.0, np.pi, 2.0 * np.pi], ["0", r"$\pi$", r"$2\pi$"])
-        axes.set_xlabel(r"angle $\theta$ (radians)")
+        axes.set_title(f"c = {c:.3g}")
+        axes.set_xticks([0.0, np.pi, 2.0 * np.pi], ["0", "π", "2π"])
+        axes.set_xlabel("angle θ (radians)")
     panels[0].set_ylabel("value")
     drawing.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=3)
     return drawing
@@ -48,8 +48,8 @@ def gains(table: Columns, n: int, concentrations: Sequence[float], modes: int = 
         mode, gain = rows["mode"][shown], rows["gain"][shown]
         axes.plot(mode, gain, "o-", color=colour, ms=3)
         foot = np.argmin(np.abs(gain - 0.1))
-        axes.annotate(f"$c$ = {c:g}", (mode[foot], gain[foot]), (4, 6), color=colour, **_BESIDE)
-    axes.set(xlabel="frequency $k$ (cycles a turn)", ylabel=r"gain $\rho_k$", ylim=(-0.04, 1.04))
+        axes.annotate(f"c = {c:g}", (mode[foot], gain[foot]), (4, 6), color=colour, **_BESIDE)
+    axes.set(xlabel="frequency k (cycles a turn)", ylabel="gain ρₖ", ylim=(-0.04, 1.04))
     axes.set_xticks(np.arange(0, modes + 1, 4))
     return drawing
 
@@ -71,15 +71,16 @@ def risk(curve: Columns, optimum: Columns, trained: Columns) -> Figure:
         rows = {name: column[rows["c"] >= 0.5] for name, column in rows.items()}
         best = _where(optimum, spectrum=spectrum, n=n)
         learned = _where(trained, spectrum=spectrum, n=n)["learned_c"]
-        axes.axvline(best["c_star"][0], color=style.GREY, lw=0.8, ls=(0, (3, 2)), label=r"$c^*$")
+        axes.axvline(best["c_star"][0], color=style.GREY, lw=0.8, ls=(0, (3, 2)), label="c*")
         axes.plot(rows["c"], rows["bias2"], color=style.BLUE, label="bias²")
         axes.plot(rows["c"], rows["variance"], color=style.ORANGE, label="variance")
         axes.plot(rows["c"], rows["risk"], color=style.INK, lw=1.8, label="risk")
         height = np.interp(learned, rows["c"], rows["risk"])
         axes.plot(learned, height, "o", color=style.VERMILION, ms=5, mec="white", mew=0.7, label="trained layer")
-        axes.set(xscale="log", yscale="log", xlim=(0.5, rows["c"][-1]), ylim=(3e-3, 3.0))
-        axes.set_title(f"{spectrum} functions, $n$ = {n}")
-        axes.set_xlabel("concentration $c$")
+        style.logarithmic(axes, "xy")
+        axes.set(xlim=(0.5, rows["c"][-1]), ylim=(3e-3, 3.0))
+        axes.set_title(f"{spectrum} functions, n = {n}")
+        axes.set_xlabel("concentration c")
     panels[0].set_ylabel("mean squared error")
     drawing.legend(*panels[0].get_legend_handles_labels(), loc="outside upper right", ncols=5)
     return drawing
@@ -97,7 +98,8 @@ def asymptote(optimum: Columns) -> Figure:
         n, ratio = rows["n"][order], rows["ratio"][order]
         axes.plot(n, ratio, "o-", color=colour)
         axes.annotate(spectrum, (n[0], ratio[0]), (-6, 0), color=colour, ha="right", **_BESIDE)
-    axes.set(xscale="log", xlim=(1.0, None), xlabel="keys $n$", ylabel=r"$c^*(n)\;/\;C\,n^{2/5}$")
+    style.logarithmic(axes, "x")
+    axes.set(xlim=(1.0, None), xlabel="keys n", ylabel="c*(n) over its asymptote")
     return drawing
 
 

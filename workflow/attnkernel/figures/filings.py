@@ -56,7 +56,7 @@ def bits_along(growth: Columns, cold: str) -> Figure:
                     linewidth=1.8 if code == "blend" else 1.1,
                     label=f"{label}, primed" if primed else label,
                 ) if here.any() else None
-        axes.set_xscale("log")
+        style.logarithmic(axes, "x")
         axes.set_title(document.capitalize() if document.islower() else document)
         axes.set_xlabel("characters so far")
     panels[0].set_ylabel("bits per character so far")

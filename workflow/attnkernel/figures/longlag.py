@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from attnkernel.figures import style
@@ -31,7 +31,8 @@ def _label(model: str) -> str:
 
 def _powers(axes: Axes) -> None:
     """Label a linear axis of log10 values with powers of ten."""
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: rf"$10^{{{value:.0f}}}$"))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: style.power_of_ten(value)))
 
 
 def _draw_census(axes: Axes, summary: Columns, *, references: bool) -> None:
@@ -51,16 +52,15 @@ def _draw_census(axes: Axes, summary: Columns, *, references: bool) -> None:
             line = median[0] + np.interp(shape, shape[[0, -1]], np.log10(reference[[0, -1]] / reference[0]))
             axes.plot(dense, line, "--", color=colour, linewidth=0.9)
             bias = model.partition("_fb")[2]
-            text = rf"$\sigma({bias})^L$" if bias else "$1/(L+1)$"
+            text = f"σ({bias})ᴸ" if bias else "1/(L + 1)"
             place = int(np.argmin(np.abs(line - median[0] + (3.6 if bias else 0.4))))
             offset, side = ((-7, -3), "right") if bias else ((2, 4), "left")
             axes.annotate(text, (dense[place], line[place]), offset, textcoords="offset points", color=colour, ha=side)
     ticks = np.unique(summary["lag"])
-    axes.set_xscale("log")
+    style.logarithmic(axes, "x")
     axes.xaxis.set_major_locator(FixedLocator(ticks.tolist()))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f}"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("lag $L$ (noise symbols)")
+    axes.set_xlabel("lag L (noise symbols)")
     _powers(axes)
 
 
@@ -113,10 +113,10 @@ def lyapunov(exponents: Columns) -> Figure:
             axes.plot(predicted, exponents["typical_slope"][rows], "o", color=colour, **filled)
             axes.plot(predicted, exponents["census_slope"][rows], "o", color=colour, markerfacecolor="none")
         axes.xaxis.set_major_locator(MaxNLocator(5))
-        axes.set_xlabel(r"predicted by the Lyapunov exponent ($\log_{10}$ a step)")
+        axes.set_xlabel("predicted by the Lyapunov exponent (log₁₀ a step)")
     whole.plot([], [], "o", color=style.INK, label="typical sequence")
     whole.plot([], [], "o", color=style.INK, markerfacecolor="none", label="batch average")
-    whole.set_ylabel(r"slope of the census ($\log_{10}$ a step)")
+    whole.set_ylabel("slope of the census (log₁₀ a step)")
     whole.legend(loc="upper left")
     near.set_title(_label(exponents["model"][-1]))
     style.panel_letter(whole, "A")
@@ -145,8 +145,8 @@ def attention(looks: Columns) -> Figure:
             # Bit 0 is drawn larger: where both bits take all weight, one diamond would hide the other.
             size = 6.5 if (state, bit) == ("trained", 0) else 3.5
             axes.plot(position[:1], weight[:1], "D", color=colour, markersize=size, label=label)
-        axes.axhline(1.0 / (lag + 1), color=style.INK, linewidth=0.8, linestyle="--", label="uniform, $1/(L+1)$")
-        axes.set_yscale("log")
+        axes.axhline(1.0 / (lag + 1), color=style.INK, linewidth=0.8, linestyle="--", label="uniform, 1/(L + 1)")
+        style.logarithmic(axes, "y")
         axes.set_title(f"lag {lag}")
         axes.set_xlabel("position (the bit stands at 0)")
     panels[0].set_ylabel("softmax weight")

@@ -23,8 +23,8 @@ def scaling(table: Columns, limits: Columns) -> Figure:
     """
     drawing = style.figure(style.DOUBLE, 2.5)
     panels = drawing.subplots(1, 2)
-    names = {"one_minus_max": r"$1 - \alpha_{\max}$", "jacobian": r"$\Vert J \Vert_2$"}
-    columns, by_root = ("d", "mean", "standard_error", "expectation"), r"scaled by $1/\sqrt{d}$"
+    names = {"one_minus_max": "1 − largest weight", "jacobian": "‖J‖₂"}
+    columns, by_root = ("d", "mean", "standard_error", "expectation"), "scaled by 1/√d"
     for axes, (quantity, label) in zip(panels, names.items(), strict=True):
         limit = limits["value"][limits["quantity"] == f"limit {quantity}"][0]
         axes.axhline(limit, color=style.GREY, lw=0.8, ls=(0, (3, 2)))
@@ -40,6 +40,6 @@ def scaling(table: Columns, limits: Columns) -> Figure:
             axes.annotate(name, (d[middle], expectation[middle]), (8, above), textcoords="offset points", color=colour)
         axes.set_xscale("log", base=2)
         axes.set_xticks(d, [f"{value:,}" for value in d.tolist()])
-        axes.set(xlabel="dimension $d$", ylabel=f"mean {label}")
+        axes.set(xlabel="dimension d", ylabel=f"mean {label}")
         axes.set_ylim(0.0, 1.25 * table["mean"][table["quantity"] == quantity].max())
     return drawing

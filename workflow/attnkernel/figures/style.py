@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Final, cast
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from attnkernel import table
 
@@ -53,6 +55,7 @@ _STYLE: Final[dict[str, Any]] = {
 }
 
 
+_RAISED: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # What each format would say of when and by what it was written.
 _NOT_VOLATILE: Final = {".svg": {"Date": None}, ".png": {"Software": None}, ".pdf": {"CreationDate": None}}
 
@@ -63,13 +66,31 @@ def figure(width: float = SINGLE, height: float = 2.6) -> Figure:
     return Figure(figsize=(width, height))
 
 
+def power_of_ten(exponent: float) -> str:
+    """Write 10 to a whole power in plain characters: mathtext would be parsed anew at every layout, and is slow."""
+    return f"10{f'{exponent:.0f}'.translate(_RAISED)}"
+
+
+def logarithmic(axes: Axes, which: str) -> None:
+    """Make the axes named in `which` ("x", "y" or "xy") logarithmic, with a mark at each whole power of ten."""
+    for name in which:
+        axes.set(**{f"{name}scale": "log"})
+        axis = {"x": axes.xaxis, "y": axes.yaxis}[name]
+        axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(math.log10(value))))
+        axis.set_minor_locator(NullLocator())
+
+
 def panel_letter(axes: Axes, letter: str) -> None:
     """Mark a panel with a bold letter at its upper left, outside the axes."""
     axes.text(-0.02, 1.03, letter, transform=axes.transAxes, fontweight="bold", ha="right", va="bottom")
 
 
 def save(drawing: Figure, *paths: str | Path) -> None:
-    """Write a figure as .svg, .png or .pdf without dates or random ids: the same figure gives the same bytes."""
+    """Write a figure as .svg, .png or .pdf without dates or random ids: the same figure gives the same bytes.
+
+    It is laid out for the first path, and so drawn for the others.
+    """
     for path in map(Path, paths):
         with table.atomic(path, "wb") as file:
             drawing.savefig(file, format=path.suffix[1:], metadata=_NOT_VOLATILE[path.suffix])
+        drawing.set_layout_engine("none")
