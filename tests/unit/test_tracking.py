@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 
@@ -23,8 +25,9 @@ def package(tmp_path, monkeypatch):
 
 
 def clear():
-    tracking.file_digest.cache_clear()
+    tracking._kept.cache_clear()
     tracking._read.cache_clear()
+    tracking._parsed.clear()
 
 
 def edited(path, old, new):
@@ -104,3 +107,48 @@ def test_a_job_keeps_its_stream_whatever_other_jobs_there_are():
     np.testing.assert_array_equal(seed_sequence(1, "census").generate_state(4), state)
     others = [seed_sequence(2, "census"), seed_sequence(1, "training"), seed_sequence(1, "census", "0")]
     assert all((other.generate_state(4) != state).any() for other in others)
+
+
+@pytest.fixture
+def record(package, tmp_path, monkeypatch):
+    """Where what was read is kept; the files that are parsed are listed in it."""
+    monkeypatch.setattr(tracking, "_RECORD", tmp_path / "record.json")
+    parsed, parse = [], tracking._parse
+    monkeypatch.setattr(tracking, "_parse", lambda path: parsed.append(path.name) or parse(path))
+    tracking.code_digest("attnkernel.top")
+    tracking.remember()
+    parsed.clear()
+    clear()
+    return parsed
+
+
+def test_what_was_read_is_not_parsed_again_by_another_process(record):
+    tracking.code_digest("attnkernel.top")
+    assert record == []
+
+
+def test_an_edit_that_sets_back_the_time_is_seen(package, record):
+    before, path = tracking.code_digest("attnkernel.top"), package / "inner" / "bottom.py"
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    edited(path, "return 1", "return 2")
+    os.utime(path, ns=times)
+    assert tracking.code_digest("attnkernel.top") != before
+    assert record == ["bottom.py"]
+
+
+def test_a_module_that_appears_is_followed_though_its_importer_is_not_parsed_again(package, record):
+    edited(package / "alone.py", "import numpy", "from attnkernel import later")
+    assert "attnkernel.later" not in tracking.modules_of("attnkernel.alone")
+    tracking.remember()
+    (package / "later.py").write_text("")
+    clear()
+    assert "attnkernel.later" in tracking.modules_of("attnkernel.alone")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"by": 1, "files": {}}'])
+def test_a_spoilt_record_is_made_anew(record, text):
+    digest = tracking.code_digest("attnkernel.top")
+    tracking._RECORD.write_text(text)
+    clear()
+    assert tracking.code_digest("attnkernel.top") == digest
+    assert "top.py" in record

@@ -8,7 +8,6 @@ import platform
 import resource
 import time
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,9 +17,15 @@ _PACKAGES: Final = ("numpy", "scipy", "pyarrow", "snakemake")
 @cache
 def describe() -> dict[str, Any]:
     """Versions, machine, BLAS and cores of this process."""
+    import numpy
+    import pyarrow
+    import scipy
+    from snakemake.common import __version__ as snakemake_version
+
+    versions = numpy.__version__, scipy.__version__, pyarrow.__version__, snakemake_version
     return {
         "python": platform.python_version(),
-        **{package: metadata.version(package) for package in _PACKAGES},
+        **dict(zip(_PACKAGES, versions, strict=True)),
         "machine": f"{platform.system()} {platform.machine()}",
         "blas": blas(),
         "machine_cores": os.cpu_count(),
@@ -30,6 +35,8 @@ def describe() -> dict[str, Any]:
 
 def packages() -> dict[str, str]:
     """Version of every package that is installed here."""
+    from importlib import metadata  # slow to import, and every job imports this module
+
     found = ((package.metadata["Name"].lower(), package.version) for package in metadata.distributions())
     return dict(sorted(found))
 

@@ -3,8 +3,8 @@
 In memory a table is a plain dictionary of equally long arrays. A missing value is null on disk; in memory it is
 NaN among floats, None among strings, and a masked entry among integers and booleans, which stay exact.
 
-Arrays cross to Arrow by their buffers: `pa.array` and `to_numpy` would import pandas, which costs a short job more
-than its work.
+Arrays cross to Arrow by their buffers: `pa.array` and `to_numpy` would import pandas, and a cast Arrow's functions,
+which cost a short job more than its work.
 """
 
 from __future__ import annotations
@@ -134,7 +134,8 @@ def read_codes(path: str | Path, column: str) -> tuple[NDArray[np.int64], list[s
     InputError
         As `read`; also if the column is not of strings or has a null.
     """
-    chunked = _read_arrow(path, [column]).column(column)
+    # Parquet keeps such codes itself, so they need not be made of the strings.
+    chunked = _read_arrow(path, [column], coded=[column]).column(column)
     if chunked.null_count:
         raise InputError(f"{path}: column {column!r} has {chunked.null_count} missing values; make the file again")
     plain = chunked.type.value_type if pa.types.is_dictionary(chunked.type) else chunked.type
@@ -145,7 +146,8 @@ def read_codes(path: str | Path, column: str) -> tuple[NDArray[np.int64], list[s
     array = chunked.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # zero chunks combine to a chunked array
         return np.zeros(0, dtype=np.int64), []
-    codes = _from_arrow(path, column, pa.chunked_array([array.indices.cast(pa.int64())]))
+    indices = array.indices if array.indices.type == pa.int32() else array.indices.cast(pa.int32())
+    codes = _numbers(pa.chunked_array([indices]), np.int32, 0).astype(np.int64)
     return codes, array.dictionary.to_pylist()
 
 
@@ -309,14 +311,13 @@ def _strings_to_arrow(name: str, array: NDArray[Any]) -> pa.Array:
     number: dict[str | None, int] = {}
     codes = np.fromiter((number.setdefault(value, len(number)) for value in strings), np.int32, len(strings))
     encoded = [b"" if value is None else value.encode() for value in number]
-    offsets = np.zeros(len(encoded) + 1, dtype=np.int32)
-    np.cumsum([len(value) for value in encoded], out=offsets[1:])
-    distinct = pa.Array.from_buffers(
-        pa.string(), len(encoded), [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
-    )
-    missing = codes == number.get(None, -1)
-    indices = pa.Array.from_buffers(pa.int32(), len(codes), [_validity(missing), pa.py_buffer(codes)])
-    return pa.DictionaryArray.from_arrays(indices, distinct).dictionary_decode()
+    lengths = np.array([len(value) for value in encoded], dtype=np.int64)
+    offsets = np.concatenate(([0], np.cumsum(lengths[codes])))
+    kind = pa.string() if offsets[-1] <= np.iinfo(np.int32).max else pa.large_string()
+    ends = offsets.astype(np.int32 if kind == pa.string() else np.int64)
+    data = b"".join([encoded[code] for code in codes.tolist()])
+    validity = _validity(codes == number.get(None, -1))
+    return pa.Array.from_buffers(kind, len(codes), [validity, pa.py_buffer(ends), pa.py_buffer(data)])
 
 
 def _validity(missing: NDArray[np.bool_]) -> pa.Buffer | None:
@@ -333,8 +334,13 @@ def _open(path: str | Path, read: Any) -> Any:
         raise InputError(f"{path}: not a readable Parquet file ({reason}); make it again") from None
 
 
-def _read_arrow(path: str | Path, columns: Sequence[str] | None, window: tuple[int, int] | None = None) -> pa.Table:
-    file = _open(path, lambda: pq.ParquetFile(path))
+def _read_arrow(
+    path: str | Path,
+    columns: Sequence[str] | None,
+    window: tuple[int, int] | None = None,
+    coded: Sequence[str] | None = None,
+) -> pa.Table:
+    file = _open(path, lambda: pq.ParquetFile(path, read_dictionary=coded))
     present = [name for name in file.schema_arrow.names if not name.startswith(_PANDAS_INDEX)]
     wanted = present if columns is None else list(columns)
     for name in wanted:
@@ -372,15 +378,19 @@ def _from_arrow(path: str | Path, name: str, column: pa.ChunkedArray) -> NDArray
         flat = pa.chunked_array([chunk.flatten() for chunk in column.chunks], kind.value_type)
         return _from_arrow(path, name, flat).reshape(len(column), kind.list_size)
     if pa.types.is_floating(kind):
-        return _numbers(column.cast(pa.float64()), np.float64, np.nan)
+        return _numbers(_as(column, pa.float64()), np.float64, np.nan)
     if pa.types.is_integer(kind):
         try:
-            return _numbers(column.cast(pa.int64()), np.int64, 0)
+            return _numbers(_as(column, pa.int64()), np.int64, 0)
         except pa.ArrowInvalid as error:
             raise InputError(f"{path}: column {name!r} has a number too large to hold ({error}); mend it") from None
     if pa.types.is_boolean(kind):
-        return _numbers(column.cast(pa.uint8()), np.uint8, 0).astype(np.bool_)
+        return _numbers(column, np.bool_, False)
     raise InputError(f"{path}: column {name!r} has type {kind}, which no table of this project holds")
+
+
+def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    return column if column.type == kind else column.cast(kind)
 
 
 def _numbers(column: pa.ChunkedArray, dtype: Any, filler: float) -> NDArray[Any]:
@@ -397,10 +407,18 @@ def _join(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 def _chunk(chunk: pa.Array, dtype: Any, filler: float) -> NDArray[Any]:
     validity, data = chunk.buffers()
     window = slice(chunk.offset, chunk.offset + len(chunk))
-    values = np.zeros(0, dtype) if data is None else np.frombuffer(data, dtype=dtype)[window].copy()
+    if data is None:
+        values = np.zeros(0, dtype)
+    elif dtype is np.bool_:
+        values = _bits(data)[window].copy()
+    else:
+        values = np.frombuffer(data, dtype=dtype)[window].copy()
     if not chunk.null_count:
         return values
-    bits = np.unpackbits(np.frombuffer(validity, dtype=np.uint8), bitorder="little")
-    missing = bits[window] == 0
+    missing = ~_bits(validity)[window]
     values[missing] = filler
     return values if dtype is np.float64 else np.ma.MaskedArray(values, missing)
+
+
+def _bits(buffer: pa.Buffer) -> NDArray[np.bool_]:
+    return np.unpackbits(np.frombuffer(buffer, dtype=np.uint8), bitorder="little").view(np.bool_)

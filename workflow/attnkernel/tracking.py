@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator
+import json
+import os
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 PACKAGE: Final = "attnkernel"
 PACKAGE_FOLDER: Final = Path(__file__).resolve().parent
+
+_RECORD: Final = Path(".snakemake/attnkernel-code.json")
 
 
 def code_digest(*roots: str | Path) -> str:
@@ -38,9 +42,9 @@ def code_digest(*roots: str | Path) -> str:
     digest = hashlib.sha256()
     for root in roots:
         if isinstance(root, Path):
-            digest.update(file_digest(root).encode())
+            digest.update(_read(root).digest.encode())
     for module in modules_of(*roots):
-        digest.update(f"{module}={file_digest(_module_path(module))}\n".encode())
+        digest.update(f"{module}={_read(_module_path(module)).digest}\n".encode())
     return digest.hexdigest()
 
 
@@ -58,25 +62,64 @@ def modules_of(*roots: str | Path) -> list[str]:
     return sorted(found)
 
 
+def remember() -> None:
+    """Keep what was read of each file beside Snakemake's own records, so that only a file that changes is parsed again.
+
+    For the main process, which reads them all; nothing is lost with the record.
+    """
+    files = _kept() | {str(path): [stamp, *source] for path, (stamp, source) in _parsed.items()}
+    if _parsed:
+        beside = _RECORD.with_suffix(f".{os.getpid()}")
+        beside.write_text(json.dumps({"by": _stamp(Path(__file__)), "files": files}), encoding="utf-8")
+        beside.replace(_RECORD)
+
+
 @cache
-def file_digest(path: Path) -> str:
-    """SHA-256 of the syntax tree of a Python file without docstrings."""
-    return hashlib.sha256(ast.dump(_read(path).tree).encode()).hexdigest()
+def _kept() -> dict[str, list[Any]]:
+    try:
+        record = json.loads(_RECORD.read_text(encoding="utf-8"))
+        return dict(record["files"]) if record["by"] == _stamp(Path(__file__)) else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _stamp(path: Path) -> str:
+    """What of a file changes with every edit; the change of its entry tells of edits that set back its time."""
+    status = path.stat()
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
 
 
 class _Source(NamedTuple):
-    """A file without its docstrings, and the modules of this package that it imports, with the packages above them."""
+    """What a Python file says: a digest of its syntax tree without docstrings, and the names of ours it imports."""
 
-    tree: ast.Module
-    imports: tuple[str, ...]
+    digest: str
+    names: Sequence[str]
+
+    @property
+    def imports(self) -> list[str]:
+        """The names that are modules."""
+        return [name for name in self.names if _module_path(name).is_file()]
+
+
+_parsed: Final[dict[Path, tuple[str, _Source]]] = {}
 
 
 @cache
 def _read(path: Path) -> _Source:
     try:
-        tree = ast.parse(path.read_bytes(), filename=str(path))
+        stamp = _stamp(path)
+        kept = _kept().get(str(path))
+        if kept and kept[0] == stamp:
+            return _Source(*kept[1:])
+        source = _parse(path)
     except FileNotFoundError:
         raise ValueError(f"{path}: there is no such file to track") from None
+    _parsed[path] = (stamp, source)
+    return source
+
+
+def _parse(path: Path) -> _Source:
+    tree = ast.parse(path.read_bytes(), filename=str(path))
     names: set[str] = set()
     for node in _statements(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
@@ -90,7 +133,7 @@ def _read(path: Path) -> _Source:
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
     ours = {name for name in names if name.split(".")[0] == PACKAGE}
     with_parents = {parent for name in ours for parent in _prefixes(name)}
-    return _Source(tree, tuple(sorted(name for name in with_parents if _is_module(name))))
+    return _Source(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), sorted(with_parents))
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.AST]:
@@ -114,10 +157,6 @@ def _drop_docstring(node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.Asyn
 def _module_path(module: str) -> Path:
     base = PACKAGE_FOLDER.joinpath(*module.split(".")[1:])
     return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
-
-
-def _is_module(module: str) -> bool:
-    return _module_path(module).is_file()
 
 
 def _prefixes(module: str) -> Iterator[str]:

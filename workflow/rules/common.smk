@@ -179,6 +179,7 @@ onstart:
         failure.require_writable("results")
         if workflow.is_main_process:
             locking.hold_run()
+            tracking.remember()
     except InputError as error:
         raise WorkflowError(str(error)) from None
 
