@@ -12,7 +12,7 @@ import pytest
 
 from attnkernel import table
 from attnkernel.corpus.splits import SPLITS, split_of
-from conftest import ROOT, Project, copied
+from project import ROOT, Project, copied
 
 SHARES = {"train": 0.70, "dev": 0.15, "heldout": 0.15}
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from attnkernel import table
-from conftest import ROOT, Project, copied
+from project import ROOT, Project, copied
 
 TARGET = "results/filings/documents.parquet"
 

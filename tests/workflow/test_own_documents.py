@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attnkernel import table
-from conftest import ROOT, Project, copied
+from project import ROOT, Project, copied
 
 CORPORA = ROOT.parent / "shared" / "data" / "corpora"
 SUBJECTS = ("cat", "dog", "fox", "owl", "hen", "ram", "elk", "yak")
