@@ -1,4 +1,7 @@
 # What every chapter needs: the checked config, and the digest of the code behind a script.
+#
+# Rules of `priority: 1` are links of the longest chain of jobs, from a corpus to the notebook: a free core takes the
+# next link first, and what the chain does not wait for fills the rest.
 import os
 import re
 import sys

@@ -12,6 +12,7 @@ rule synthetic:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("synthetic.py"),
         settings=config["synthetic"],
@@ -32,6 +33,7 @@ rule tokens:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("tokens.py"),
         settings=corpus_settings,

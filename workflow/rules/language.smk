@@ -32,6 +32,7 @@ rule vectors:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("vectors.py"),
         min_count=LANGUAGE["min_count"],
@@ -52,6 +53,7 @@ rule kneser_ney:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("kneser_ney.py"),
         min_count=LANGUAGE["min_count"],
@@ -74,6 +76,7 @@ rule caches:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("caches.py"),
         min_count=LANGUAGE["min_count"],
@@ -95,6 +98,7 @@ rule grid:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("grid.py"),
         min_count=LANGUAGE["min_count"],
@@ -118,6 +122,7 @@ rule pointer:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("pointer.py"),
         min_count=LANGUAGE["min_count"],
@@ -144,6 +149,7 @@ rule scores:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("scores.py"),
         min_count=LANGUAGE["min_count"],
@@ -168,6 +174,7 @@ rule evaluate:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("evaluate.py"),
         min_count=LANGUAGE["min_count"],
@@ -195,6 +202,7 @@ rule language_tables:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("stack.py"),
         corpora=CORPORA,

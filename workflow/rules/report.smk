@@ -77,6 +77,7 @@ rule notebook:
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
+    priority: 1
     params:
         code=code("notebook.py"),
         # The notebook is no script, so what it imports is named here.
