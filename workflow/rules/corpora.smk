@@ -9,10 +9,10 @@ rule synthetic:
         documents="results/corpora/synthetic/documents.parquet",
     log:
         "results/logs/synthetic.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("synthetic.py"),
         settings=config["synthetic"],
@@ -30,10 +30,10 @@ rule tokens:
         card="results/corpora/{corpus}/card.parquet",
     log:
         "results/logs/tokens-{corpus}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("tokens.py"),
         settings=corpus_settings,

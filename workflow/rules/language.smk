@@ -29,10 +29,10 @@ rule vectors:
         twins="results/language/{corpus}/twins.parquet",
     log:
         "results/logs/vectors-{corpus}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("vectors.py"),
         min_count=LANGUAGE["min_count"],
@@ -50,10 +50,10 @@ rule kneser_ney:
         model="results/language/{corpus}/kneser-ney.parquet",
     log:
         "results/logs/kneser-ney-{corpus}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("kneser_ney.py"),
         min_count=LANGUAGE["min_count"],
@@ -73,10 +73,10 @@ rule caches:
         heldout="results/language/{corpus}/caches-heldout.parquet",
     log:
         "results/logs/caches-{corpus}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("caches.py"),
         min_count=LANGUAGE["min_count"],
@@ -95,10 +95,10 @@ rule grid:
         grid="results/language/{corpus}/grid.parquet",
     log:
         "results/logs/grid-{corpus}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("grid.py"),
         min_count=LANGUAGE["min_count"],
@@ -119,10 +119,10 @@ rule pointer:
         epochs="results/language/{corpus}/epochs.parquet",
     log:
         "results/logs/pointer-{corpus}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("pointer.py"),
         min_count=LANGUAGE["min_count"],
@@ -146,10 +146,10 @@ rule scores:
         heldout="results/language/{corpus}/scores-heldout.parquet",
     log:
         "results/logs/scores-{corpus}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("scores.py"),
         min_count=LANGUAGE["min_count"],
@@ -171,10 +171,10 @@ rule evaluate:
         shapes="results/language/{corpus}/shapes.parquet",
     log:
         "results/logs/evaluate-{corpus}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("evaluate.py"),
         min_count=LANGUAGE["min_count"],
@@ -199,10 +199,10 @@ rule language_tables:
         **published_tables(LANGUAGE_TABLES),
     log:
         "results/logs/language-tables.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("stack.py"),
         corpora=CORPORA,

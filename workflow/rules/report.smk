@@ -74,10 +74,10 @@ rule notebook:
         notebook="results/companion.ipynb",
     log:
         "results/logs/notebook.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
-    priority: 1
     params:
         code=code("notebook.py"),
         # The notebook is no script, so what it imports is named here.
