@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from attnkernel.configuration import checked
+from attnkernel.configuration import checked, read
 from attnkernel.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,3 +85,47 @@ def test_a_missing_key_is_named(config):
     del config["splits"]
     with pytest.raises(InputError, match="config: splits is missing"):
         checked(config, SCHEMA)
+
+
+UNREADABLE = {
+    "bracket": (b"a:\n  b: [1\nc: 2\n", ", line 3: not YAML (did not find expected ',' or ']'); write `name: value`"),
+    "tab": (b"a: 1\n\tb: 2\n", ", line 2: not YAML (found a tab character that violates indentation)"),
+    "alias": (b"a: *b\n", ", line 1: not YAML (found undefined alias"),
+    "tag": (b"a: !!python/name:os.system\n", ", line 1: not YAML (could not determine a constructor for the tag"),
+    "control": (b"a: 1\nb: \x01\n", ", line 2: not YAML (control characters are not allowed)"),
+    "latin": (b"a: caf\xe9\n", ": not UTF-8 at byte 6 (0xe9); convert it"),
+    "empty": (b"# nothing yet\n", ": holds nothing; write settings"),
+    "list": (b"- a\n", ': holds ["a"]; write settings'),
+    "text": (b"hello\n", ': holds "hello"; write settings'),
+    "twice": (b"a: 1\nb: {c: 1,\n  c: 2}\n", ", line 3: c stands on line 2 already; keep one of the two"),
+    "date": (b"a: 2026-13-45\n", ": holds a value that no program here can read (month must be in 1..12)"),
+    "digits": (b"a: " + b"9" * 5000, ": holds a value that no program here can read (Exceeds the limit"),
+    "deep": (b"[" * 50_000, ", line 1: not YAML"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_config_file_that_cannot_be_read_is_one_line_with_its_name_and_place(tmp_path, name):
+    content, message = UNREADABLE[name]
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}{message}")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_config_file_that_is_not_there_or_a_folder_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"mine\.yaml: there is no such config file; check its name"):
+        read(tmp_path / "mine.yaml")
+    with pytest.raises(InputError, match="is a folder; name the config file in it"):
+        read(tmp_path)
+
+
+def test_yaml_and_json_are_read_and_an_alias_that_holds_itself_does_not_hang(tmp_path):
+    path = tmp_path / "mine.yaml"
+    for content in ('{"a":\t1}', "a: 1\n", "\ufeffa: 1\n"):
+        path.write_text(content, encoding="utf-8")
+        assert read(path) == {"a": 1}
+    path.write_text("a: &x [*x]\n", encoding="utf-8")
+    assert list(read(path)) == ["a"]

@@ -108,6 +108,46 @@ def test_a_wrong_config_is_one_message_before_anything_runs(bare, config, messag
     assert not (bare.folder / "results").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("mine.yaml", b"seed: [1\n", "config/mine.yaml, line 2: not YAML (did not find expected ',' or ']')"),
+        ("config.yaml", b"seed: caf\xe9\n", "config/config.yaml: not UTF-8 at byte 9 (0xe9); convert it"),
+        ("mine.yaml", None, "config/mine.yaml: there is no such config file; check its name after --configfile"),
+    ],
+    ids=["yaml", "bytes", "absent"],
+)
+def test_a_config_file_that_cannot_be_read_is_the_one_thing_said(bare, name, content, message):
+    if content is not None:
+        (bare.folder / "config" / name).write_bytes(content)
+    done = bare.snakemake("config/mine.yaml" if name == "mine.yaml" else "config/test.yaml", check=False)
+    assert done.returncode != 0
+    assert done.stderr.splitlines()[-1].startswith(message)
+    assert len(done.stderr.splitlines()) == 2, "this, and which profile is used"
+    assert not (bare.folder / ".snakemake").exists()
+
+
+def test_a_failed_rerun_keeps_what_it_was_to_replace_and_ends_on_its_message(bare):
+    folder = bare.folder / "data"
+    folder.mkdir()
+    for split in SPLITS:
+        for name in names(split, 1):
+            (folder / name).write_text("one word")
+    target = "results/corpora/mine/tokens.parquet"
+    given = [*overlay(bare, {"mine": {"path": "data"}}), "--", target]
+    bare.snakemake(*given)
+    before = (bare.folder / target).read_bytes()
+    (folder / name).write_bytes(b"caf\xe9")
+    done = bare.snakemake(*given, check=False)
+    assert done.returncode != 0
+    kept, last = done.stderr.splitlines()[-2:]
+    assert last.endswith(
+        f"{name}: not UTF-8 at byte 3 (0xe9); convert it, for example with: iconv -f WINDOWS-1252 -t UTF-8"
+    )
+    assert "is kept in .snakemake/previous until it is made again" in kept
+    assert (bare.folder / ".snakemake" / "previous" / target).read_bytes() == before
+
+
 ODD = {
     "one-word": ({"train": ["a " * 8] * 15, "dev": ["a " * 8] * 3, "heldout": ["a " * 8] * 3}),
     "one-token": ({"train": [f"w{n}" for n in range(20)], "dev": ["w1", "w50"], "heldout": ["w2", "w60", "w4"]}),

@@ -93,13 +93,11 @@ def score(given: argparse.Namespace) -> int:
 
 def new_corpus(given: argparse.Namespace) -> int:
     """The config stanza for a folder of documents."""
-    import yaml
-
     from attnkernel import configuration, discover
 
     folder = Path(given.folder).absolute()
     _enter_project()
-    config = yaml.safe_load(Path("config/config.yaml").read_text(encoding="utf-8"))
+    config = configuration.checked(configuration.read("config/config.yaml"), _SCHEMA)
     name = given.name or discover.corpus_name(str(folder))
     found = discover.survey(os.path.relpath(folder), configuration.corpus_defaults(_SCHEMA), config["splits"])
     print(discover.overlay(name, found), end="")

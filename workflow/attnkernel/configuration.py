@@ -6,6 +6,7 @@ import copy
 import json
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,7 @@ _CORPUS_NAMES: Final = (
     ("propositions", "corpus"),
     ("features", "corpora"),
     ("filing_codes", "article_corpus"),
+    ("filing_codes", "gain_corpus"),
     ("laboratory", "text"),
 )
 _MAY_BE_INFINITE: Final = ("language", "cache", "betas")
@@ -34,6 +36,77 @@ _TYPES: Final = {
     "object": "a mapping",
     "string": "a text",
 }
+
+
+def read(path: str | Path) -> Json:
+    """The settings in a config file, which is YAML or JSON.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is not UTF-8, not YAML, or holds no settings.
+    """
+    from attnkernel.corpus import readers
+
+    place = Path(path)
+    if place.is_dir():
+        raise InputError(f"{path}: is a folder; name the config file in it")
+    if not place.exists():
+        raise InputError(f"{path}: there is no such config file; check its name after --configfile")
+    text = readers.decode(readers.contents(place), place)
+    value = _parsed(text, path)
+    if not isinstance(value, dict):
+        held = "nothing" if value is None else _shown(value)
+        raise InputError(f"{path}: holds {held}; write settings, each as `name: value`, or {{}} for none")
+    return value
+
+
+def _parsed(text: str, path: str | Path) -> Any:
+    import yaml
+
+    with suppress(ValueError, RecursionError):  # JSON with tabs is no YAML
+        return json.loads(text)
+    reader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+    try:
+        node = reader.get_single_node()
+        _refuse_repeated(node, path)
+        return None if node is None else reader.construct_document(node)
+    except InputError:
+        raise
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        line = mark.line if mark else text.count("\n", 0, getattr(error, "position", 0))
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "a fault"
+        raise InputError(
+            f"{path}, line {line + 1}: not YAML ({problem}); write `name: value`, indent with spaces and not with "
+            "tabs, close every bracket and quote"
+        ) from None
+    except (ValueError, RecursionError) as error:  # a date that is none, a number of thousands of digits, nesting
+        raise InputError(f"{path}: holds a value that no program here can read ({error}); mend it") from None
+    finally:
+        reader.dispose()
+
+
+def _refuse_repeated(root: Any, path: str | Path) -> None:
+    """Refuse a setting that stands twice, of which YAML would drop the first without a word."""
+    waiting, seen = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen or not isinstance(getattr(node, "value", None), list):
+            continue
+        seen.add(id(node))  # an alias leads to the same node again
+        lines: dict[str, int] = {}
+        for child in node.value:
+            key, value = child if isinstance(child, tuple) else (None, child)
+            waiting.append(value)
+            if key is None:
+                continue
+            line = key.start_mark.line + 1
+            first = lines.setdefault(str(key.value), line)
+            if first != line:
+                raise InputError(
+                    f"{path}, line {line}: {key.value} stands on line {first} already; keep one of the two"
+                )
 
 
 def checked(config: Mapping[str, Any], schema_path: Path) -> Json:
@@ -160,7 +233,7 @@ def _explain(error: ValidationError) -> list[str]:
 
 def _suggest(key: str, known: list[str]) -> str:
     close = get_close_matches(str(key), known, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
+    hint = f"; did you mean {close[0]}?" if close else "."
     return f"{hint} Allowed here: {', '.join(known)}" if known else hint
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from attnkernel import configuration
 from attnkernel.errors import InputError
 
 # Snakemake's own log names the log of each job that failed.
@@ -44,6 +46,28 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+
+
+def require_configs(arguments: Sequence[str], own: str | Path) -> None:
+    """Refuse a config file that cannot be read, which Snakemake would answer with a traceback or without its name.
+
+    Parameters
+    ----------
+    arguments
+        Of the command `snakemake`.
+    own
+        The project's own config file, which is read where it exists.
+
+    Raises
+    ------
+    InputError
+        See `configuration.read`.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
+    given, _ = parser.parse_known_args(list(arguments))
+    for path in [own, *given.configfile] if Path(own).exists() else given.configfile:
+        configuration.read(path)
 
 
 def require_workspace(folder: str | Path, results: str) -> None:

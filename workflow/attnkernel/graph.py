@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attnkernel import provenance
+from attnkernel import configuration, provenance
 from attnkernel.errors import InputError
 
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ def read_graph(
     from snakemake.exceptions import RuleException, WorkflowError
     from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
 
+    for path in (Path("config/config.yaml"), *configfiles):
+        configuration.read(path)
     try:
         with _environment_kept(), SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
             loaded = api.workflow(
@@ -116,6 +118,8 @@ def read_graph(
             return Graph(jobs, [os.path.relpath(path) for path in workflow.configfiles])
     except (WorkflowError, RuleException) as error:
         raise InputError(str(error)) from None
+    except SystemExit as stopped:  # the Snakefile's own word on a mistake
+        raise InputError(str(stopped.code)) from None
 
 
 def _planned(job: Job) -> PlannedJob:

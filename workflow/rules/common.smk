@@ -2,12 +2,11 @@
 #
 # Rules of `priority: 1` are links of the longest chain of jobs, from a corpus to the notebook: a free core takes the
 # next link first, and what the chain does not wait for fills the rest.
+import atexit
 import os
 import re
 import sys
 from pathlib import Path
-
-from snakemake.exceptions import WorkflowError
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
 
@@ -24,7 +23,14 @@ os.environ |= {
     "ATTNKERNEL_CORES": str(run_cores),
 }
 
-from attnkernel import configuration, failure, locking, provenance, tracking
+from attnkernel import (
+    configuration,
+    failure,
+    keeping,
+    locking,
+    provenance,
+    tracking,
+)
 from attnkernel.corpus import readers
 from attnkernel.errors import InputError
 from attnkernel.filings import sources
@@ -33,7 +39,9 @@ try:
     failure.require_workspace(".", "results")
     config = configuration.checked(config, WORKFLOW / "schemas" / "config.schema.yaml")
 except InputError as error:
-    raise WorkflowError(str(error)) from None
+    files = ", ".join(os.path.relpath(file) for file in workflow.configfiles)
+    # These lines alone, without Snakemake's own around them.
+    sys.exit(f"{error}\nconfig files, the last the weakest: {files}")
 
 # Said now, as what else follows of it, such as a file that is just being written, is no clear message.
 if workflow.is_main_process and locking.is_run_held():
@@ -100,18 +108,28 @@ def corpus_settings(wildcards):
     return config["corpora"][wildcards.corpus]
 
 
-def found_files(corpus):
-    """The files of a corpus; looked for at once, as Snakemake answers a mistake in an input function at length."""
-    path = config["corpora"][corpus]["path"]
+def found(setting, path):
+    """The files at a configured path; looked for at once, as Snakemake answers a mistake in an input function at
+    length, and one in a job after others have run."""
     if path.startswith("results/"):  # made by a rule, so it need not be there yet
         return [path]
     try:
         return readers.files(path)
     except InputError as error:
-        raise WorkflowError(f"corpus {corpus}: {error}") from None
+        sys.exit(f"{setting}: {error}")
 
 
-FOUND_FILES = {corpus: found_files(corpus) for corpus in CORPORA}
+FOUND_FILES = {
+    corpus: found(f"corpus {corpus}", config["corpora"][corpus]["path"])
+    for corpus in CORPORA
+}
+PRIMER = config["filing_codes"]["primer"]
+PRIMER_FILES = found("filing_codes.primer", PRIMER["path"]) if PRIMER else []
+
+if not Path(config["published"]).is_file():
+    sys.exit(
+        f"{config['published']}: there is no such file; set `published` in the config"
+    )
 
 
 def is_packaged(corpus):
@@ -137,7 +155,7 @@ def filings_files(settings):
     try:
         return [str(file) for file in sources.folder_files(settings)]
     except InputError as error:
-        raise WorkflowError(f"filings: {error}") from None
+        sys.exit(f"filings: {error}")
 
 
 def filing_settings(wildcards):
@@ -159,15 +177,7 @@ def filing_priming(wildcards):
 
 def filing_primer(wildcards):
     """Files of the text corpus that primes, if one does."""
-    priming = filing_priming(wildcards)
-    try:
-        return (
-            [str(file) for file in readers.files(priming["path"])]
-            if isinstance(priming, dict)
-            else []
-        )
-    except InputError as error:
-        raise WorkflowError(f"filing_codes.primer: {error}") from None
+    return [str(file) for file in PRIMER_FILES if filing_priming(wildcards) == PRIMER]
 
 
 def workflow_files():
@@ -183,12 +193,19 @@ onstart:
         if workflow.is_main_process:
             locking.hold_run()
             tracking.remember()
+            keeping.keep("results")
     except InputError as error:
-        raise WorkflowError(str(error)) from None
+        sys.exit(str(error))
+
+
+onsuccess:
+    keeping.retain()
 
 
 onerror:
-    print("\n".join(["", *failure.messages(log)]), file=sys.stderr)
+    said = [*keeping.described(keeping.retain()), *failure.messages(log)]
+    # When the process ends, so that it is the last thing on the screen.
+    atexit.register(print, "\n".join(["", *said]), file=sys.stderr)
 
 
 wildcard_constraints:

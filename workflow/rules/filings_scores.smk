@@ -4,11 +4,6 @@
 CODES = config["filing_codes"]
 ARTICLE = CODES["article_corpus"]
 GAIN = CODES["gain_corpus"]
-for setting in ("article_corpus", "gain_corpus"):
-    if CODES[setting] not in CORPORA:
-        raise WorkflowError(
-            f"config: filing_codes.{setting} is {CODES[setting]}; allowed: {', '.join(CORPORA)}"
-        )
 # The settings of the blend itself.
 BLEND = [
     "order",

@@ -9,12 +9,6 @@ PAGE = "workflow/page"
 SHOWN = list(config["corpora"])  # in the order of the config
 TABLES += ["laboratory", "harness"]
 
-if LABORATORY["text"] not in config["corpora"]:
-    known = ", ".join(config["corpora"])
-    raise WorkflowError(
-        f"config: laboratory.text is {LABORATORY['text']!r}; allowed: the name of a corpus ({known})"
-    )
-
 
 rule payload:
     """The laboratory's data from the tables, and the documents that it shows."""
