@@ -36,7 +36,7 @@ def test_the_config_that_ships_is_valid_and_defaults_are_filled_in(config):
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        ("seed", -1, "config: seed is -1; allowed: a whole number at least 0"),
+        ("seed", -1, "config: seed is -1; allowed: a whole number at least 0 and at most 4294967295"),
         ("seed", "one", 'config: seed is "one"; allowed: a whole number at least 0'),
         (
             "language.kneser_ney.order",
@@ -53,8 +53,10 @@ def test_the_config_that_ships_is_valid_and_defaults_are_filled_in(config):
         ("corpora.Lee", {"path": "x"}, "config: corpora.Lee is not a usable name"),
         ("corpora.mine", {}, "config: corpora.mine.path is missing"),
         ("language.cache.betas", [-1], "config: language.cache.betas.0 is -1; allowed: a number at least 0"),
+        ("language.cache.betas", [10**400], "allowed: a number at least 0 and at most 1000 or Infinity"),
+        ("circle.denoiser.steps", 10**30, "allowed: a whole number at least 2 and at most 10000000"),
         ("language.cache.betas", [float("nan")], "config: language.cache.betas.0 is NaN; allowed: a finite number"),
-        ("circle.sigma", float("inf"), "config: circle.sigma is Infinity; allowed: a finite number"),
+        ("circle.sigma", float("inf"), "config: circle.sigma is Infinity; allowed: a number above 0 and at most 1000"),
         ("splits.train", 0.8, "config: splits is [0.8, 0.15, 0.15]; allowed: train, dev and heldout that sum to 1"),
         ("language.lambdas.from", 1.0, "from, which is at most to"),
         ("language.distance_edges", [50, 12], "config: language.distance_edges is [50, 12]; allowed: in ascending"),
@@ -85,6 +87,24 @@ def test_a_missing_key_is_named(config):
     del config["splits"]
     with pytest.raises(InputError, match="config: splits is missing"):
         checked(config, SCHEMA)
+
+
+def numbers(schema, place=()):
+    """Every part of the schema that takes a number, and where it stands."""
+    if not isinstance(schema, dict | list):
+        return
+    if isinstance(schema, dict) and {"integer", "number"} & set(str(schema.get("type")).strip("[]'").split("', '")):
+        yield ".".join(place), schema
+    for key, inner in schema.items() if isinstance(schema, dict) else enumerate(schema):
+        yield from numbers(inner, (*place, str(key)))
+
+
+def test_every_number_of_the_config_has_a_least_and_a_greatest_value():
+    found = dict(numbers(yaml.safe_load(SCHEMA.read_text())))
+    assert len(found) > 100
+    for place, schema in found.items():
+        assert {"minimum", "exclusiveMinimum"} & set(schema), place
+        assert {"maximum", "exclusiveMaximum"} & set(schema), place
 
 
 UNREADABLE = {

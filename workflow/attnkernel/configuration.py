@@ -26,7 +26,6 @@ _CORPUS_NAMES: Final = (
     ("filing_codes", "gain_corpus"),
     ("laboratory", "text"),
 )
-_MAY_BE_INFINITE: Final = ("language", "cache", "betas")
 _TYPES: Final = {
     "array": "a list",
     "boolean": "true or false",
@@ -125,7 +124,7 @@ def checked(config: Mapping[str, Any], schema_path: Path) -> Json:
     complete: Json = copy.deepcopy(dict(config))
     _fill_defaults(complete, schema)
     errors = sorted(Draft202012Validator(schema).iter_errors(complete), key=lambda error: list(map(str, error.path)))
-    faults = [line for error in errors for line in _explain(error)] + _not_finite(complete)
+    faults = [line for error in errors for line in _explain(error)] + _no_numbers(complete)
     # What a schema cannot say is looked at in a config that fits it.
     faults = faults or contradictions(complete)
     if faults:
@@ -184,14 +183,14 @@ def _ascending(values: list[Any]) -> bool:
     return values == sorted(values)
 
 
-def _not_finite(value: Any, place: tuple[str, ...] = ()) -> list[str]:
-    """Numbers that YAML can write but that no setting takes: not a number, and infinity but for a beta."""
+def _no_numbers(value: Any, place: tuple[str, ...] = ()) -> list[str]:
+    """NaN, which YAML can write, and which is neither below nor above any bound of the schema."""
     if isinstance(value, dict | list):
         inner = value.items() if isinstance(value, dict) else enumerate(value)
-        return [line for key, held in inner for line in _not_finite(held, (*place, str(key)))]
-    if not isinstance(value, float) or math.isfinite(value) or (value == math.inf and place[:-1] == _MAY_BE_INFINITE):
+        return [line for key, held in inner for line in _no_numbers(held, (*place, str(key)))]
+    if not isinstance(value, float) or not math.isnan(value):
         return []
-    return [f"{'.'.join(place)} is {_shown(value)}; allowed: a finite number"]
+    return [f"{'.'.join(place)} is NaN; allowed: a finite number"]
 
 
 def _shown(value: Any) -> str:

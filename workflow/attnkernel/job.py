@@ -75,7 +75,8 @@ def _stop(snakemake: Any, error: Exception) -> NoReturn:
     """End a job with the one message that its user needs, or with the traceback of an error that is not the user's."""
     if isinstance(error, MemoryError):
         error = InputError(
-            f"the memory does not suffice ({error}); cut long documents with the corpus's `window`, or `limit` it"
+            f"the memory does not suffice ({error}); cut long documents with the corpus's `window`, `limit` it, or "
+            "lower the sizes in the config"
         )
     elif isinstance(error, OSError):
         error = table.explained(error, error.filename or "a file")
