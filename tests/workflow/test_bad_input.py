@@ -161,7 +161,7 @@ ODD = {
         {
             "train": ["", "\n\n", "alpha beta\r\nalpha\rgamma\x00delta", "x" * 2_000_000 + " y z"],
             "dev": ["", "alpha beta alpha"],
-            "heldout": ["...", "alpha beta alpha"],
+            "heldout": ["...", "alpha beta alpha", "y" * 200_000 + " y", "\u0301\u0327" * 200_000 + " y"],
         }
     ),
 }

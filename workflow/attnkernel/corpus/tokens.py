@@ -15,6 +15,8 @@ import unicodedata
 from collections import Counter
 from typing import Final
 
+from attnkernel.normal_form import stream_safe
+
 SENTENCE_END: Final = "</s>"
 SENTENCE_START: Final = "<s>"
 UNKNOWN: Final = "<unk>"
@@ -102,7 +104,8 @@ def normalise(text: str) -> tuple[str, Counter[str]]:
         NFKC, without invisible characters, `\n` the only line end.
     changed
         Counts by kind: the named invisible characters, "typographic apostrophe or hyphen", "control character",
-        "carriage return", "compatibility form" (ligatures, no-break spaces, full-width forms, decomposed accents).
+        "carriage return", "run of more than thirty combining marks parted", "compatibility form" (ligatures, no-break
+        spaces, full-width forms, decomposed accents).
     """
     changed: Counter[str] = Counter()
     for character, name in _INVISIBLE.items():
@@ -111,6 +114,8 @@ def normalise(text: str) -> tuple[str, Counter[str]]:
     changed["carriage return"] = text.count("\r")
     text = text.replace("\r\n", "\n").replace("\r", "\n").translate(_TRANSLATION)
     text, changed["control character"] = _CONTROL.subn(" ", text)
+    length, text = len(text), stream_safe(text)
+    changed["run of more than thirty combining marks parted"] = len(text) - length
     if not unicodedata.is_normalized("NFKC", text):
         changed["compatibility form"] = sum(not unicodedata.is_normalized("NFKC", word) for word in text.split(" "))
         text = unicodedata.normalize("NFKC", text).translate(_TRANSLATION)

@@ -7,7 +7,6 @@ own residuals.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attnkernel.language.cache import mixture
+from attnkernel.normal_form import normalised
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -252,7 +252,7 @@ def characters(tokens: Sequence[str], silent: str = "</s>") -> Floats:
     Characters are code points in Unicode normal form C, so that a decomposed accent is not a second
     character. The sentence end `silent` is written as its separator alone.
     """
-    return np.array([1.0 if token == silent else len(unicodedata.normalize("NFC", token)) + 1.0 for token in tokens])
+    return np.array([1.0 if token == silent else len(normalised(token, "NFC")) + 1.0 for token in tokens])
 
 
 def bits_per_unit(nats: Floats, document: Integers, units: Floats) -> Estimate:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-import unicodedata
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
+
+from attnkernel.normal_form import normalised
 
 # What may stand in a word: every code point but the surrogates.
 CODE_POINTS: Final = 0x110000 - 0x800
 START: Final = "\x02"
 _END: Final = ""
+_LONG: Final = 1000  # a word of more characters is no word of a language
 
 
 class Speller:
@@ -48,7 +50,7 @@ class Speller:
 
     def add(self, word: str) -> None:
         """Count one more word."""
-        spelled = unicodedata.normalize("NFC", word)
+        spelled = normalised(word, "NFC")
         self._alphabet.update(dict.fromkeys(spelled))
         for symbol, history in self._steps(spelled):
             for length in range(len(history) + 1):
@@ -85,7 +87,7 @@ class Speller:
                 values[place[symbol]] += count / (total + distinct)
         return values
 
-    def log2_probability(self, word: str, numbered: Container[str] = ()) -> float:
+    def log2_probability(self, word: str, numbered: Collection[str] = ()) -> float:
         """Log of the probability of a whole word, its end included, in bits; never -inf.
 
         Parameters
@@ -96,11 +98,13 @@ class Speller:
             Words that have a number and so are never spelled: no string ends where one of them would, and what
             remains of that conditional is scaled up. Probabilities then sum to 1 over all other strings.
         """
-        spelled = unicodedata.normalize("NFC", word)
+        spelled = normalised(word, "NFC")
+        # To look at every beginning of a word takes the square of its length; none is longer than the longest of these.
+        reach = len(spelled) if len(spelled) <= _LONG else max(map(len, numbered), default=0)
         bits = 0.0
         for length, (symbol, history) in enumerate(self._steps(spelled)):
             bits += math.log2(self.conditional(symbol, history))
-            if spelled[:length] in numbered:
+            if length <= reach and spelled[:length] in numbered:
                 bits -= math.log2(1.0 - self.conditional(_END, history))
         return bits
 
