@@ -10,22 +10,11 @@ from hypothesis import strategies as st
 
 from attnkernel import table
 from attnkernel.corpus import assemble, card, readers, splits, tokens
+from attnkernel.corpus.text import read_text
 from attnkernel.errors import InputError
+from corpus_settings import DEFAULTS
 
-SETTINGS = {
-    "path": "",
-    "documents": "files",
-    "tokens": "words",
-    "lowercase": True,
-    "reserved": "refuse",
-    "text": "text",
-    "id": "id",
-    "group": None,
-    "group_pattern": None,
-    "heading": "^ = [^=]",
-    "window": None,
-    "limit": None,
-}
+SETTINGS = {**DEFAULTS, "path": ""}
 SHARES = {"train": 0.7, "dev": 0.15, "heldout": 0.15, "salt": "s"}
 
 
@@ -218,6 +207,31 @@ def test_one_group_never_straddles_a_split():
     split = dict(zip(columns["document"], columns["split"], strict=True))
     for group in range(40):
         assert len({split[f"d{n}"] for n in range(group, 120, 40)}) == 1
+
+
+def test_the_table_names_the_groups_that_hold_several_documents_and_nothing_else(tmp_path):
+    several = documents(["a b"] * 120, [f"g{n % 40}" for n in range(120)])
+    columns, _ = assemble.token_table(several, SETTINGS, SHARES)
+    assert columns["group"][columns["document"] == "d41"].tolist() == ["g1"] * 3
+    table.write(tmp_path / "tokens.parquet", columns, {})
+    text = read_text(tmp_path / "tokens.parquet", min_count=1)
+    assert len(np.unique(text.cluster)) == 40
+    assert len(np.unique(text.of("heldout").cluster)) < len(np.unique(text.of("heldout").document))
+    for alone in (
+        assemble.token_table(several, {**SETTINGS, "cluster": "document"}, SHARES),
+        assemble.token_table(documents(["a b"] * 120), SETTINGS, SHARES),
+    ):
+        assert list(alone[0]) == ["split", "document", "sentence", "position", "token"]
+        table.write(tmp_path / "tokens.parquet", alone[0], {})
+        text = read_text(tmp_path / "tokens.parquet", min_count=1)
+        assert text.cluster.tolist() == text.document.tolist()
+
+
+def test_the_pieces_of_a_document_that_was_cut_are_one_cluster():
+    whole = documents(["one two. Three four. Five six."] * 60)
+    columns, _ = assemble.token_table(whole, {**SETTINGS, "window": 6}, SHARES)
+    assert set(columns["group"]) == {f"g{n}" for n in range(60)}
+    assert len(set(columns["document"])) == 120
 
 
 def test_an_empty_split_is_an_error_that_says_what_to_do():

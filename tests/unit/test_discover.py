@@ -7,20 +7,8 @@ import yaml
 
 from attnkernel import discover
 from attnkernel.corpus import readers
+from corpus_settings import DEFAULTS
 
-DEFAULTS = {
-    "documents": "files",
-    "heading": "^ = [^=]",
-    "tokens": "words",
-    "lowercase": True,
-    "reserved": "refuse",
-    "text": "text",
-    "id": "id",
-    "group": None,
-    "group_pattern": None,
-    "window": None,
-    "limit": None,
-}
 SPLITS = {"train": 0.7, "dev": 0.15, "heldout": 0.15, "salt": "s"}
 BODY = "The cat sat on the mat. The dog looked on. " * 3
 

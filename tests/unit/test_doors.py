@@ -15,21 +15,9 @@ from attnkernel.corpus import assemble, readers, tokens
 from attnkernel.corpus.text import read_text
 from attnkernel.errors import InputError
 from attnkernel.language import arpa
+from corpus_settings import DEFAULTS
 
-SETTINGS = {
-    "path": "",
-    "documents": "files",
-    "heading": "^ = [^=]",
-    "tokens": "words",
-    "lowercase": True,
-    "reserved": "refuse",
-    "text": "text",
-    "id": "id",
-    "group": None,
-    "group_pattern": None,
-    "window": None,
-    "limit": None,
-}
+SETTINGS = {**DEFAULTS, "path": ""}
 SHARES = {"train": 0.7, "dev": 0.15, "heldout": 0.15, "salt": "s"}
 
 

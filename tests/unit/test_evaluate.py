@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attnkernel.language.evaluate import (
+    Origin,
     beta_grid,
     bits_per_unit,
     characters,
@@ -22,6 +23,7 @@ from attnkernel.language.evaluate import (
 RNG = np.random.default_rng(0)
 DOCUMENT = np.repeat(np.arange(12), RNG.integers(5, 40, size=12))
 TOKENS = len(DOCUMENT)
+ORIGIN = Origin(DOCUMENT, DOCUMENT)
 
 
 def test_a_clustered_mean_and_its_standard_error_by_hand():
@@ -29,7 +31,7 @@ def test_a_clustered_mean_and_its_standard_error_by_hand():
     estimate = ratio_mean(nats, np.repeat([0, 1, 2], [2, 3, 5]))
     assert estimate.mean == pytest.approx(1.1)
     assert estimate.se == pytest.approx(0.4058324778, abs=1e-10)
-    assert (estimate.tokens, estimate.documents, estimate.reason) == (10, 3, "")
+    assert (estimate.tokens, estimate.clusters, estimate.reason) == (10, 3, "")
 
 
 def test_documents_of_equal_length_give_the_textbook_standard_error():
@@ -120,7 +122,7 @@ def test_group_losses_add_up_and_name_what_is_missing():
     loss = RNG.uniform(1.0, 5.0, size=TOKENS)
     known = RNG.random(TOKENS) < 0.8
     groups = {"all": np.ones(TOKENS, bool), "known": known, "unknown": ~known, "none": np.zeros(TOKENS, bool)}
-    table = group_losses({"kn": loss, "mix": loss - 0.1}, DOCUMENT, groups)
+    table = group_losses({"kn": loss, "mix": loss - 0.1}, ORIGIN, groups)
     assert table["group"].tolist() == ["all", "all", "known", "known", "unknown", "unknown", "none", "none"]
     np.testing.assert_allclose(
         table["tokens"][2] * table["loss"][2] + table["tokens"][4] * table["loss"][4], loss.sum()
@@ -135,11 +137,24 @@ def test_a_paired_gain_is_surer_than_the_difference_of_two_means():
     before = RNG.normal(size=TOKENS) + DOCUMENT
     after = before - 0.1 + 0.01 * RNG.normal(size=TOKENS)
     everything = {"all": np.ones(TOKENS, bool)}
-    gains = paired_gains(before, after, DOCUMENT, everything)
+    gains = paired_gains(before, after, ORIGIN, everything)
     assert gains["gain"][0] == pytest.approx(gains["before"][0] - gains["after"][0])
     assert gains["se"][0] < ratio_mean(before, DOCUMENT).se / 100
     assert gains["z"][0] == pytest.approx(gains["gain"][0] / gains["se"][0])
     assert gains["part"][0] == 1.0
+
+
+def test_errors_are_clustered_by_group_and_documents_are_still_counted():
+    loss = RNG.normal(size=TOKENS) + DOCUMENT
+    cluster = DOCUMENT // 2
+    table = group_losses({"kn": loss}, Origin(DOCUMENT, cluster), {"all": np.ones(TOKENS, bool)})
+    assert table["documents"][0] == len(np.unique(DOCUMENT))
+    assert table["clusters"][0] == len(np.unique(cluster)) < table["documents"][0]
+    groups = len(np.unique(cluster))
+    residual = loss - loss.mean()
+    sums = np.array([residual[cluster == code].sum() for code in np.unique(cluster)])
+    assert table["se"][0] == pytest.approx(np.sqrt(groups / (groups - 1) * (sums**2).sum()) / TOKENS)
+    assert table["se"][0] != pytest.approx(ratio_mean(loss, DOCUMENT).se)
 
 
 def test_an_impossible_token_costs_infinity_without_a_warning():

@@ -6,6 +6,7 @@ import pytest
 from attnkernel.corpus.text import Text
 from attnkernel.language import blend, kneser_ney, real_gain
 from attnkernel.language.cache import cache_probabilities
+from attnkernel.language.evaluate import Origin
 from attnkernel.language.scored import Scored
 
 SETTINGS = {
@@ -33,7 +34,7 @@ def text():
     document = np.repeat(np.arange(6), 70)
     split = np.repeat([0, 0, 0, 1, 2, 2], 70)
     nothing = np.zeros(len(token), dtype=np.int64)
-    return Text(VOCABULARY, token, token, VOCABULARY, document, [*"uvwxyz"], nothing, nothing, split)
+    return Text(VOCABULARY, token, token, VOCABULARY, document, [*"uvwxyz"], nothing, nothing, split, document)
 
 
 def test_a_closed_vocabulary_has_no_new_words_and_sums_to_one(text):
@@ -51,9 +52,8 @@ def test_gains_are_paired_over_kneser_ney_and_related_to_the_kernel_cache(text):
     vectors = np.eye(len(VOCABULARY))
     caches = np.concatenate(cache_probabilities(heldout.by_document(), vectors, vectors, [0.0, 2.0]), axis=1)
     kn = model.probabilities(heldout.token)
-    scored = Scored(
-        heldout.token, heldout.token > 0, heldout.document, heldout.sentence, np.array([0.0, 2.0]), kn, caches
-    )
+    origin = Origin(heldout.document, heldout.cluster)
+    scored = Scored(heldout.token, heldout.token > 0, origin, heldout.sentence, np.array([0.0, 2.0]), kn, caches)
     grid = {"beta": scored.betas, "lambda": np.array([0.9, 0.8]), "chosen": np.array([False, True])}
     table = real_gain.gain_table(text, scored, grid, {}, SETTINGS)
     assert table["model"].tolist() == ["kn", "mixture", "blend"]

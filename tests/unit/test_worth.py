@@ -5,7 +5,7 @@ from attnkernel.language import worth
 from attnkernel.language.worth import Measured
 
 
-def measured(gain, betas=(0.0, 2.0, np.inf)):
+def measured(gain, betas=(0.0, 2.0, np.inf), clusters=16):
     models = ["kn", "mixture", "unigram cache", "bigram cache", "learned"]
     rows = [(group, model) for group in ("all", "in vocabulary") for model in models]
     if np.inf not in betas:
@@ -17,6 +17,7 @@ def measured(gain, betas=(0.0, 2.0, np.inf)):
         "gain": np.array([gains[model] * (1.0 if group == "all" else 0.1) for group, model in rows]),
     }
     heldout |= {"loss": 5.0 - heldout["gain"], "gain_se": np.full(len(rows), 0.01)}
+    heldout["clusters"] = np.full(len(rows), clusters)
     card = {
         "split": np.array(["train", "dev", "heldout"], dtype=object),
         "documents": np.array([70, 15, 16]),
@@ -53,3 +54,9 @@ def test_the_rendered_table_has_a_line_a_corpus_and_as_many_cells_everywhere():
     assert len(lines) == 4
     assert len({line.count("|") for line in lines}) == 1
     assert "0.300 ± 0.010" in lines[2]
+
+
+def test_groups_that_errors_are_clustered_by_are_said():
+    lines = worth.markdown(worth.worth_table({"a": measured(0.2), "b": measured(0.1, clusters=4)})).splitlines()
+    assert "| 101 (16) |" in lines[2]
+    assert "| 101 (16 in 4 groups) |" in lines[3]

@@ -168,7 +168,7 @@ def summary(claims: Columns, tables: Mapping[str, Columns]) -> str:
     ]
     parts = [
         "Held-out loss in nats per token; the gain is the dev-chosen kernel's over Kneser–Ney, paired, with its "
-        "standard error clustered by document.",
+        "standard error clustered by document, or by group where a corpus has groups.",
         _markdown(["corpus", *_HEADLINE], _headlines(tables)),
         "Published numbers by status: *reproduced* to the printed digit; *holds*: what must hold does; *reported* "
         "beside ours, held to nothing.",

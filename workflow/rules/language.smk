@@ -158,7 +158,7 @@ rule scores:
 
 
 rule evaluate:
-    """Held-out losses, gains and distances with standard errors clustered by document."""
+    """Held-out losses, gains and distances with clustered standard errors."""
     input:
         tokens="results/corpora/{corpus}/tokens.parquet",
         grid="results/language/{corpus}/grid.parquet",

@@ -10,6 +10,7 @@ import numpy as np
 
 from attnkernel.corpus.readers import Document, tokenise_document
 from attnkernel.corpus.splits import SPLITS, split_of
+from attnkernel.corpus.text import GROUP
 from attnkernel.corpus.tokens import SENTENCE_END
 from attnkernel.errors import InputError
 from attnkernel.progress import track
@@ -34,7 +35,7 @@ def token_table(
     -------
     columns
         split, document, sentence (0-based in the document), position (0-based in the document), token; `</s>` closes
-        each sentence.
+        each sentence; and group, if errors are clustered by group and one has several documents.
     changed
         Counts by kind; documents without a word are counted and left out.
 
@@ -51,6 +52,7 @@ def token_table(
     sentence_numbers: list[int] = []
     token: list[str] = []
     groups: set[str] = set()
+    group_of: list[str] = []
     once: dict[str, str] = {}  # each word is kept in memory a single time
     for document in track(documents, "reading documents"):
         sentences, normalised = tokenise_document(document, settings)
@@ -70,6 +72,7 @@ def token_table(
                 sentence_numbers.append(number)
             split.append(split_of(document.group, splits, splits["salt"]))
             names.append(document.id if len(pieces) == 1 else f"{document.id}#{count}")
+            group_of.append(document.group)
             lengths.append(len(token) - before)
     _require_every_split(split, len(groups), settings)
     starts = np.cumsum([0, *lengths])[:-1]
@@ -80,6 +83,8 @@ def token_table(
         "position": np.arange(len(token), dtype=np.int64) - np.repeat(starts, lengths),
         "token": np.array(token, dtype=object),
     }
+    if settings["cluster"] == GROUP and len(set(group_of)) < len(names):
+        columns[GROUP] = np.repeat(np.array(group_of, dtype=object), lengths)
     return columns, +changed
 
 

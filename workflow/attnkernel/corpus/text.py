@@ -24,6 +24,8 @@ Integers = NDArray[np.int64]
 UNKNOWN_ID: Final = 0
 START_ID: Final = 1
 END_ID: Final = 2
+# The column of a table of tokens that stands there only where errors are clustered by something else than documents.
+GROUP: Final = "group"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,9 @@ class Text:
         0-based in the document, (tokens,).
     split
         Codes into `splits.SPLITS`, (tokens,).
+    cluster
+        Codes of what standard errors are clustered by: the document, or the group that the table of tokens names for
+        it, (tokens,).
     """
 
     vocabulary: list[str]
@@ -55,6 +60,7 @@ class Text:
     sentence: Integers
     position: Integers
     split: Integers
+    cluster: Integers
 
     def of(self, split: str) -> Text:
         """The documents of one split."""
@@ -63,7 +69,7 @@ class Text:
             self,
             **{
                 name: getattr(self, name)[here]
-                for name in ("token", "surface", "document", "sentence", "position", "split")
+                for name in ("token", "surface", "document", "sentence", "position", "split", "cluster")
             },
         )
 
@@ -129,6 +135,7 @@ def read_text(path: str | Path, min_count: int, words: str | Path | None = None)
         columns["sentence"],
         columns["position"],
         split,
+        table.read_codes(path, GROUP)[0] if GROUP in table.schema(path) else document,
     )
 
 

@@ -1,8 +1,8 @@
-"""Losses of language models: ratio estimates clustered by document, paired gains, and where the gains arise.
+"""Losses of language models: ratio estimates with clustered errors, paired gains, and where the gains arise.
 
 Every function takes flat arrays, one entry a token, the documents one after another. A mean is a ratio of
-sums over documents, because documents are what was sampled; its standard error follows from the documents'
-own residuals.
+sums over clusters, because clusters are what was sampled: the documents, or groups of documents that resemble each
+other, such as the reports of one company. Its standard error follows from the clusters' own residuals.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Table = dict[str, NDArray[Any]]
 
 
 class Estimate(NamedTuple):
-    """A ratio of sums over documents, and its standard error.
+    """A ratio of sums over clusters, and its standard error.
 
     Attributes
     ----------
     mean, se
         In the unit of the values. NaN where undefined.
-    tokens, documents
-        What they rest on; documents without a token do not count.
+    tokens, clusters
+        What they rest on; clusters without a token do not count.
     reason
         Why a number is undefined; empty when both are defined.
     """
@@ -38,34 +38,34 @@ class Estimate(NamedTuple):
     mean: float
     se: float
     tokens: int
-    documents: int
+    clusters: int
     reason: str
 
 
-def ratio_mean(values: Floats, document: Integers, units: Floats | None = None) -> Estimate:
-    """Estimate the sum of values over the sum of units, with its standard error clustered by document.
+def ratio_mean(values: Floats, cluster: Integers, units: Floats | None = None) -> Estimate:
+    """Estimate the sum of values over the sum of units, with its clustered standard error.
 
     `se^2 = G/(G-1) sum_g (Y_g - R N_g)^2 / N^2`, the linearised variance of a ratio estimator (Cochran 1977,
-    section 6) over G documents with sums `Y_g` and `N_g`.
+    section 6) over G clusters with sums `Y_g` and `N_g`.
 
     Parameters
     ----------
     values
         One a token, such as nats, (tokens,).
-    document
-        The document of each token, non-negative integers, (tokens,).
+    cluster
+        The document of each token, or the group that its document belongs to, non-negative integers, (tokens,).
     units
         What the mean is taken per, (tokens,); one a token by default, characters for bits per character.
     """
-    _, cluster = np.unique(document, return_inverse=True)
+    _, code = np.unique(cluster, return_inverse=True)
     units = np.ones(len(values)) if units is None else units
-    sums, sizes = np.bincount(cluster, weights=values), np.bincount(cluster, weights=units)
+    sums, sizes = np.bincount(code, weights=values), np.bincount(code, weights=units)
     clusters, size = len(sums), float(sizes.sum())
     if size == 0.0:
         return Estimate(np.nan, np.nan, len(values), clusters, "nothing to average")
     mean = float(sums.sum()) / size
     if clusters == 1:
-        return Estimate(mean, np.nan, len(values), 1, "one document: its standard error is undefined")
+        return Estimate(mean, np.nan, len(values), 1, "one document or group: its standard error is undefined")
     residuals = sums - mean * sizes
     variance = clusters / (clusters - 1) * float(np.sum(residuals**2)) / size**2
     return Estimate(mean, variance**0.5, len(values), clusters, "")
@@ -111,7 +111,7 @@ def beta_grid(
     betas, lambdas
         The grid, (B,) and (L,).
     dev, heldout
-        Probabilities of Kneser-Ney, (tokens,), of the cache at each beta, (B, tokens), and the documents,
+        Probabilities of Kneser-Ney, (tokens,), of the cache at each beta, (B, tokens), and the clusters,
         (tokens,).
 
     Returns
@@ -122,9 +122,9 @@ def beta_grid(
     grid = grid_losses(dev[0], dev[1], lambdas)
     chosen = lambdas[grid.argmin(axis=1)]
     columns: Table = {"beta": np.asarray(betas, dtype=np.float64), "lambda": chosen}
-    for split, (kneser_ney, caches, document) in {"dev": dev, "heldout": heldout}.items():
+    for split, (kneser_ney, caches, cluster) in {"dev": dev, "heldout": heldout}.items():
         estimates = [
-            ratio_mean(losses(mixture(kneser_ney, cache, weight)), document)
+            ratio_mean(losses(mixture(kneser_ney, cache, weight)), cluster)
             for cache, weight in zip(caches, chosen, strict=True)
         ]
         columns[split] = np.array([estimate.mean for estimate in estimates])
@@ -184,25 +184,40 @@ def distance_groups(distance: Integers, edges: Sequence[int]) -> dict[str, Mask]
     return groups
 
 
-def group_losses(models: Mapping[str, Floats], document: Integers, groups: Mapping[str, Mask]) -> Table:
+class Origin(NamedTuple):
+    """Where tokens come from.
+
+    Attributes
+    ----------
+    document
+        Document of each token, (tokens,).
+    cluster
+        What standard errors are clustered by: the document, or its group, (tokens,).
+    """
+
+    document: Integers
+    cluster: Integers
+
+
+def group_losses(models: Mapping[str, Floats], origin: Origin, groups: Mapping[str, Mask]) -> Table:
     """Mean loss of each model over each group of tokens.
 
     Parameters
     ----------
     models
         Loss of each token under each model, nats, (tokens,) each.
-    document
-        (tokens,).
+    origin
+        Documents and clusters.
     groups
         Which tokens belong to each group, (tokens,) each.
 
     Returns
     -------
-    One row a group and model: group, model, tokens, documents, share (of all tokens), loss, se (nats per
+    One row a group and model: group, model, tokens, documents, clusters, share (of all tokens), loss, se (nats per
     token), perplexity, reason (why a number is missing).
     """
     cells = [
-        (group, model, ratio_mean(values[mask], document[mask]))
+        (group, model, ratio_mean(values[mask], origin.cluster[mask]))
         for group, mask in groups.items()
         for model, values in models.items()
     ]
@@ -211,7 +226,7 @@ def group_losses(models: Mapping[str, Floats], document: Integers, groups: Mappi
     return {
         "group": np.array([group for group, _, _ in cells], dtype=object),
         "model": np.array([model for _, model, _ in cells], dtype=object),
-        **_counts(estimates, len(document)),
+        **_counts(np.repeat([*groups.values()], len(models), axis=0), origin),
         "loss": loss,
         "se": np.array([estimate.se for estimate in estimates]),
         "perplexity": np.exp(loss),
@@ -219,25 +234,25 @@ def group_losses(models: Mapping[str, Floats], document: Integers, groups: Mappi
     }
 
 
-def paired_gains(before: Floats, after: Floats, document: Integers, groups: Mapping[str, Mask]) -> Table:
+def paired_gains(before: Floats, after: Floats, origin: Origin, groups: Mapping[str, Mask]) -> Table:
     """Mean paired gain `before - after` over each group of tokens.
 
     Returns
     -------
-    One row a group: group, tokens, documents, share (of all tokens), before, after, gain, se (nats per
+    One row a group: group, tokens, documents, clusters, share (of all tokens), before, after, gain, se (nats per
     token), z (gain in standard errors), part (the group's summed gain over that of all tokens), reason.
     """
     difference = before - after
-    estimates = [ratio_mean(difference[mask], document[mask]) for mask in groups.values()]
+    estimates = [ratio_mean(difference[mask], origin.cluster[mask]) for mask in groups.values()]
     gain, se = np.array([e.mean for e in estimates]), np.array([e.se for e in estimates])
     with np.errstate(divide="ignore", invalid="ignore"):
         z = gain / se
         part = np.array([difference[mask].sum() for mask in groups.values()]) / difference.sum()
     return {
         "group": np.array(list(groups), dtype=object),
-        **_counts(estimates, len(document)),
-        "before": np.array([ratio_mean(before[mask], document[mask]).mean for mask in groups.values()]),
-        "after": np.array([ratio_mean(after[mask], document[mask]).mean for mask in groups.values()]),
+        **_counts(np.array([*groups.values()]), origin),
+        "before": np.array([ratio_mean(before[mask], origin.cluster[mask]).mean for mask in groups.values()]),
+        "after": np.array([ratio_mean(after[mask], origin.cluster[mask]).mean for mask in groups.values()]),
         "gain": gain,
         "se": se,
         "z": z,
@@ -255,15 +270,17 @@ def characters(tokens: Sequence[str], silent: str = "</s>") -> Floats:
     return np.array([1.0 if token == silent else len(normalised(token, "NFC")) + 1.0 for token in tokens])
 
 
-def bits_per_unit(nats: Floats, document: Integers, units: Floats) -> Estimate:
+def bits_per_unit(nats: Floats, cluster: Integers, units: Floats) -> Estimate:
     """Bits per character, byte or whatever `units` counts: never compare across different counts."""
-    return ratio_mean(nats / np.log(2.0), document, units)
+    return ratio_mean(nats / np.log(2.0), cluster, units)
 
 
-def _counts(estimates: Sequence[Estimate], tokens: int) -> Table:
-    counted = np.array([estimate.tokens for estimate in estimates], dtype=np.int64)
+def _counts(masks: Mask, origin: Origin) -> Table:
+    """How many tokens, documents and clusters each row of masks, (rows, tokens), holds, and its share of the tokens."""
+    tokens = masks.sum(axis=1, dtype=np.int64)
     return {
-        "tokens": counted,
-        "documents": np.array([estimate.documents for estimate in estimates], dtype=np.int64),
-        "share": counted / max(tokens, 1),
+        "tokens": tokens,
+        "documents": np.array([len(np.unique(origin.document[mask])) for mask in masks], dtype=np.int64),
+        "clusters": np.array([len(np.unique(origin.cluster[mask])) for mask in masks], dtype=np.int64),
+        "share": tokens / max(masks.shape[1], 1),
     }

@@ -56,7 +56,7 @@ def total_variation(
         spread = np.concatenate([part[1] for part in parts])
         for size, distance in zip(sizes, distances, strict=True):
             estimate = ratio_mean(distance, code)
-            row = (beta, size, estimate.mean, estimate.se, spread.mean() / size, estimate.documents, len(distance))
+            row = (beta, size, estimate.mean, estimate.se, spread.mean() / size, estimate.clusters, len(distance))
             for name, value in zip(columns, row, strict=True):
                 columns[name].append(value)
     return {name: np.array(values) for name, values in columns.items()}

@@ -43,16 +43,16 @@ def gain_table(
     Returns
     -------
     One row a model (kn; mixture, the kernel cache at the beta and lambda that development chose; blend): model, tokens,
-    documents, loss, gain, gain_se (over kn, clustered by document), ratio (of the gain to that of `mixture`).
+    documents, loss, gain, gain_se (over kn, clustered), ratio (of the gain to that of `mixture`).
     """
     losses = {name: model_losses(heldout, grid, epochs)[name] for name in (KNESER_NEY, MIXTURE)}
     losses[BLEND] = blend_losses(text, settings)
-    gains = [evaluate.ratio_mean(losses[KNESER_NEY] - values, heldout.document) for values in losses.values()]
+    gains = [evaluate.ratio_mean(losses[KNESER_NEY] - values, heldout.origin.cluster) for values in losses.values()]
     gain = np.array([estimate.mean for estimate in gains])
     return {
         "model": np.array(list(losses), dtype=object),
         "tokens": np.array([estimate.tokens for estimate in gains], dtype=np.int64),
-        "documents": np.array([estimate.documents for estimate in gains], dtype=np.int64),
+        "documents": np.full(len(gains), len(np.unique(heldout.origin.document))),
         "loss": np.array([values.mean() for values in losses.values()]),
         "gain": gain,
         "gain_se": np.array([estimate.se for estimate in gains]),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnkernel import table
 from attnkernel.corpus.text import Text
+from attnkernel.language.evaluate import Origin
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -30,7 +31,9 @@ class Scored(NamedTuple):
         Class of each token in the closed vocabulary: equal codes are mentions of one word, (tokens,).
     known
         Whether training holds the token, (tokens,).
-    document, sentence
+    origin
+        Document of each token, and what errors are clustered by.
+    sentence
         Codes, (tokens,).
     betas
         Inverse bandwidths of the caches, (betas,).
@@ -44,7 +47,7 @@ class Scored(NamedTuple):
 
     token: Integers
     known: Mask
-    document: Integers
+    origin: Origin
     sentence: Integers
     betas: Floats
     kneser_ney: Floats
@@ -77,7 +80,7 @@ def read_scores(path: str | Path, text: Text) -> Scored:
     return Scored(
         text.token,
         columns["known"],
-        text.document,
+        Origin(text.document, text.cluster),
         text.sentence,
         np.array([float(name.removeprefix(_PREFIX)) for name in names]),
         columns["kn"],

@@ -30,8 +30,8 @@ def grid_table(lambdas: Floats, dev: Scored, heldout: Scored) -> Table:
     return evaluate.beta_grid(
         dev.betas,
         lambdas,
-        (dev.kneser_ney, dev.caches, dev.document),
-        (heldout.kneser_ney, heldout.caches, heldout.document),
+        (dev.kneser_ney, dev.caches, dev.origin.cluster),
+        (heldout.kneser_ney, heldout.caches, heldout.origin.cluster),
     )
 
 
@@ -109,11 +109,11 @@ def heldout_table(scored: Scored, losses: Mapping[str, Floats], written: Written
     Returns
     -------
     One row a group and model: group (all; repeats and first mentions; in vocabulary and unknown, and their repeats),
-    model, tokens, documents, share, loss, se (nats per token), perplexity, gain, gain_se (nats per token, paired
-    against Kneser-Ney, clustered by document), gain_z (gain in standard errors), bits_per_character, bits_se (over the
-    open vocabulary: unknown words are spelled), reason (why a number is missing).
+    model, tokens, documents, clusters, share, loss, se (nats per token), perplexity, gain, gain_se (nats per token,
+    paired against Kneser-Ney; all errors are clustered by document, or by its group), gain_z (gain in standard errors),
+    bits_per_character, bits_se (over the open vocabulary: unknown words are spelled), reason (why a number is missing).
     """
-    repeat = evaluate.mentions(scored.token, scored.document, scored.sentence).repeat
+    repeat = evaluate.mentions(scored.token, scored.origin.document, scored.sentence).repeat
     groups = {
         "all": np.ones(len(repeat), dtype=np.bool_),
         "repeats": repeat,
@@ -123,14 +123,14 @@ def heldout_table(scored: Scored, losses: Mapping[str, Floats], written: Written
         "repeats in vocabulary": repeat & scored.known,
         "repeats unknown": repeat & ~scored.known,
     }
-    columns = evaluate.group_losses(losses, scored.document, groups)
-    gains = [evaluate.paired_gains(losses[KNESER_NEY], loss, scored.document, groups) for loss in losses.values()]
+    columns = evaluate.group_losses(losses, scored.origin, groups)
+    gains = [evaluate.paired_gains(losses[KNESER_NEY], loss, scored.origin, groups) for loss in losses.values()]
     for name, source in (("gain", "gain"), ("gain_se", "se"), ("gain_z", "z")):
         # group_losses goes through the models within a group, so the models' columns interleave.
         columns[name] = np.stack([gain[source] for gain in gains], axis=1).ravel()
     nats = {name: loss + np.log(2.0) * written.spelling for name, loss in losses.items()}
     bits = [
-        evaluate.bits_per_unit(loss[mask], scored.document[mask], written.characters[mask])
+        evaluate.bits_per_unit(loss[mask], scored.origin.cluster[mask], written.characters[mask])
         for mask in groups.values()
         for loss in nats.values()
     ]
@@ -160,10 +160,11 @@ def learned_table(
     # The cache knows a target exactly where it has occurred before with a previous token.
     seen = scored.caches[row] > 0.0
     pointer = [
-        evaluate.ratio_mean(evaluate.losses(p[seen]), scored.document[seen]) for p in (scored.caches[row], learned)
+        evaluate.ratio_mean(evaluate.losses(p[seen]), scored.origin.cluster[seen])
+        for p in (scored.caches[row], learned)
     ]
-    mixed = evaluate.ratio_mean(losses[LEARNED], scored.document)
-    gain = evaluate.ratio_mean(losses[MIXTURE] - losses[LEARNED], scored.document)
+    mixed = evaluate.ratio_mean(losses[LEARNED], scored.origin.cluster)
+    gain = evaluate.ratio_mean(losses[MIXTURE] - losses[LEARNED], scored.origin.cluster)
     values = {
         "epochs": len(epochs["epoch"]) - 1,
         "epoch": int(epochs["epoch"][best]),
@@ -199,7 +200,7 @@ def distance_table(scored: Scored, losses: Mapping[str, Floats], edges: Sequence
     repeats), earlier_sentence (share whose previous mention stands in an earlier sentence), kn, mixture (nats per
     token), gain, gain_se.
     """
-    mentions = evaluate.mentions(scored.token, scored.document, scored.sentence)
+    mentions = evaluate.mentions(scored.token, scored.origin.document, scored.sentence)
     bins = evaluate.distance_groups(mentions.distance, edges)
     scopes = {"all": mentions.repeat, "in vocabulary": mentions.repeat & scored.known}
     cells = {(scope, name): inside & within for scope, inside in scopes.items() for name, within in bins.items()}
@@ -207,7 +208,7 @@ def distance_table(scored: Scored, losses: Mapping[str, Floats], edges: Sequence
     gains = evaluate.paired_gains(
         losses[KNESER_NEY],
         losses[MIXTURE],
-        scored.document,
+        scored.origin,
         dict(zip(map(str, names), cells.values(), strict=True)),
     )
     sizes = np.array([max(int(scopes[scope].sum()), 1) for scope, _ in names])
@@ -268,7 +269,7 @@ def shape_table(
 
 def far_gain_ratio(scored: Scored, losses: Mapping[str, Floats]) -> float:
     """Summed gain on repeats whose previous mention is in an earlier sentence, over the summed gain of all tokens."""
-    earlier = evaluate.mentions(scored.token, scored.document, scored.sentence).earlier_sentence
+    earlier = evaluate.mentions(scored.token, scored.origin.document, scored.sentence).earlier_sentence
     gain = losses[KNESER_NEY] - losses[MIXTURE]
     total = float(gain.sum())
     return float(gain[earlier].sum()) / total if total else float("nan")

@@ -32,11 +32,11 @@ def worth_table(corpora: Mapping[str, Measured]) -> Table:
 
     Returns
     -------
-    One row a corpus: corpus; documents, tokens (of all splits); heldout_documents, heldout_tokens; repeat_share,
-    unknown_rate (of the held-out split); beta, lambda (chosen on development); kn (nats per token); then for unigram,
-    kernel, bigram and learned the loss of the mixture under that name, and its gain and gain_se (nats per token, paired
-    over Kneser-Ney, clustered by document); all of these again for the tokens that training knows (known_...).
-    A model that the grid leaves out is NaN.
+    One row a corpus: corpus; documents, tokens (of all splits); heldout_documents, heldout_clusters (what errors are
+    clustered by: documents, or groups of them), heldout_tokens; repeat_share, unknown_rate (of the held-out split);
+    beta, lambda (chosen on development); kn (nats per token); then for unigram, kernel, bigram and learned the loss of
+    the mixture under that name, and its gain and gain_se (nats per token, paired over Kneser-Ney, clustered); all of
+    these again for the tokens that training knows (known_...). A model that the grid leaves out is NaN.
     """
     rows = [{"corpus": name, **_row(measured)} for name, measured in corpora.items()]
     rows.sort(key=lambda row: -row["kernel_gain"])
@@ -51,6 +51,7 @@ def _row(measured: Measured) -> dict[str, Any]:
         "documents": int(card["documents"].sum()),
         "tokens": int(card["tokens"].sum()),
         "heldout_documents": int(last["documents"]),
+        "heldout_clusters": int(_cell(heldout, GROUPS[""], KNESER_NEY, "clusters")),
         "heldout_tokens": int(last["tokens"]),
         "repeat_share": float(last["repeat_share"]),
         "unknown_rate": float(last["unknown_rate"]),
@@ -82,7 +83,7 @@ def markdown(worth: Columns) -> str:
         at = {name: column[row] for name, column in worth.items()}
         cells = [
             str(at["corpus"]),
-            f"{at['documents']:,} ({at['heldout_documents']:,})",
+            f"{at['documents']:,} ({_held_out(at)})",
             f"{at['tokens']:,}",
             f"{at['repeat_share']:.0%}",
             *(_digits(at[name]) for name in ("kn", "unigram", "kernel", "bigram", "learned")),
@@ -93,6 +94,11 @@ def markdown(worth: Columns) -> str:
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+def _held_out(at: Mapping[str, Any]) -> str:
+    documents, clusters = at["heldout_documents"], at["heldout_clusters"]
+    return f"{documents:,}" if documents == clusters else f"{documents:,} in {clusters:,} groups"
 
 
 def _digits(value: float) -> str:
