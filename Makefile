@@ -28,7 +28,7 @@ audit: $(READY) ## whether every result is what the project, as it stands, would
 	$(BIN)/attnkernel audit --all
 
 test: $(READY) ## all tests
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses $(CORES) --dist loadfile
 
 slurm-test: ## the toy graph through a SLURM started here (root; apt-get install slurm-wlm munge)
 	$(PYTHON) -m venv .venv-cluster
