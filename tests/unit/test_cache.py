@@ -61,6 +61,15 @@ def test_queries_and_keys_may_differ_as_in_the_learned_kernel():
     np.testing.assert_allclose(ours, position_by_position(document, queries, keys, 1.0), rtol=1e-11)
 
 
+def test_a_kernel_squared_is_the_kernel_at_twice_the_beta():
+    vectors = unit_vectors(150, 20, seed=1)
+    document = zipf_document(400, 150, seed=400)
+    betas = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
+    together = cache_probabilities([document], vectors, vectors, betas)[0]
+    alone = [cache_probabilities([document], vectors, vectors, [beta])[0][0] for beta in betas]
+    np.testing.assert_allclose(together, alone, rtol=1e-13, atol=0.0)
+
+
 @pytest.mark.parametrize("tokens", [200, 1500])
 def test_later_tokens_change_no_bit_of_earlier_predictions(tokens):
     types = 700

@@ -3,25 +3,28 @@
 The kernel sees only context *types*, so every sum over positions is a sum over distinct contexts with counts.
 And a prediction depends on earlier tokens alone to the last bit: no matrix product and no sum here has a
 shape, an order or an operand that a later token could change. That is why types are numbered by first
-appearance, products run over panels of fixed size, and blocks of positions are padded.
+appearance, products run over panels of fixed size, and blocks of positions are padded. How the sums over earlier
+positions are taken, `attnkernel.language.earlier` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from attnkernel.language.earlier import PANEL, Earlier, Kernel, by_first_appearance
 from attnkernel.progress import track
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Weigh = Callable[[Floats, Floats], Floats]
 
-_PANEL: Final = 64
 _BLOCK: Final = 128
 # A normaliser below this may have lost terms to underflow that matter beside it.
 _TINY: Final = 1e-200
@@ -136,6 +139,8 @@ class Layout:
         Local number of each pair's context, (pairs,).
     known
         Distinct contexts before each pair, (pairs,).
+    repeats
+        Earlier pairs of each pair's target, (pairs,).
     position, earlier
         Each pair beside each earlier pair of the same target, among the first `most` of the target.
     frequent
@@ -147,31 +152,27 @@ class Layout:
     types: Integers
     contexts: Integers
     known: Integers
+    repeats: Integers
     position: Integers
     earlier: Integers
     frequent: list[Integers]
     most: int
 
+    def cells(self, table: Floats) -> Integers:
+        """Where the kernel of each pair of `position` and `earlier` stands in a table laid flat."""
+        return np.asarray(self.contexts[self.position] * table.shape[1] + self.contexts[self.earlier])
+
 
 def lay_out(document: Integers, most: int = _BLOCK) -> Layout:
     """Read a document of at least two tokens as pairs; see `Layout`."""
-    types, contexts, first = _by_first_appearance(document[:-1])
+    types, contexts, first = by_first_appearance(document[:-1])
     new = np.zeros(len(contexts), dtype=np.int64)
     new[first] = 1
     return Layout(types, contexts, np.cumsum(new) - new, *_repeats(document[1:], most), most)
 
 
-def _by_first_appearance(values: Integers) -> tuple[Integers, Integers, Integers]:
-    """Distinct values by first appearance, each value's number in that order, and where each is first."""
-    distinct, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty_like(order)
-    number[order] = np.arange(len(order))
-    return distinct[order], number[inverse], first[order]
-
-
-def _repeats(targets: Integers, most: int) -> tuple[Integers, Integers, list[Integers]]:
-    """Pair each of a target's first `most` occurrences with each earlier one, and list the targets that have more."""
+def _repeats(targets: Integers, most: int) -> tuple[Integers, Integers, Integers, list[Integers]]:
+    """Count each target's earlier occurrences, pair the first `most` with each earlier one, list targets with more."""
     order = np.argsort(targets, kind="stable")
     start = np.flatnonzero(np.diff(targets[order], prepend=-1))
     size = np.diff(start, append=len(targets))
@@ -181,7 +182,9 @@ def _repeats(targets: Integers, most: int) -> tuple[Integers, Integers, list[Int
 
     repeats = np.where(rank < most, rank, 0)
     entry = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    return np.repeat(order, repeats), order[np.repeat(start_of, repeats) + entry], frequent
+    earlier = np.empty_like(rank)
+    earlier[order] = rank
+    return earlier, np.repeat(order, repeats), order[np.repeat(start_of, repeats) + entry], frequent
 
 
 def _document_cache(
@@ -191,47 +194,99 @@ def _document_cache(
     if len(document) < 3:
         return result
     layout = lay_out(document)
-    scores = _scores(queries[layout.types], keys[layout.types])
-    table = np.empty_like(scores)
-    for row, beta in zip(result, betas, strict=True):
-        if np.isfinite(beta):
-            _exponentiate(scores, beta, bound, table)
-            matching, total = kernel_masses(table, layout)
-            # Chosen position by position, so that a later token cannot change how an earlier one is computed.
-            lost = total < _TINY
-        else:
-            matching, total = np.zeros((2, len(layout.contexts)))
-            lost = np.ones(len(layout.contexts), dtype=bool)
-        if lost[1:].any():
-            nearest = _nearest_so_far(scores, layout)
-            near, whole = kernel_masses(scores, layout, _relative_kernel(beta, tie), nearest)
-            matching[lost], total[lost] = near[lost], whole[lost]
-        np.divide(matching[1:], total[1:], out=row[2:])
+    scores = _scores(queries[layout.types], keys[layout.types], bound)
+    finite = (betas > 0.0) & np.isfinite(betas)
+    matching, total = np.zeros((2, len(betas), len(layout.contexts)))
+    matching[betas == 0.0], total[betas == 0.0] = layout.repeats, np.arange(len(layout.repeats))
+    if finite.any():
+        matching[finite], total[finite] = kernel_masses(scores, layout, _kernels(betas[finite]))
+    # Chosen position by position, so that a later token cannot change how an earlier one is computed.
+    lost = total < _TINY
+    lost[:, 0] = False
+    if lost.any():
+        nearest = _nearest_so_far(scores, layout)
+    for beta, where, of_target, whole in zip(betas, lost, matching, total, strict=True):
+        if where.any():
+            near = _relative_masses(scores, layout, _relative_kernel(beta, tie), nearest)
+            of_target[where], whole[where] = near[0][where], near[1][where]
+    np.divide(matching[:, 1:], total[:, 1:], out=result[:, 2:])
     return result
 
 
-def _scores(queries: Floats, keys: Floats) -> Floats:
-    """Inner products `queries keys^T`, (K, K), K padded to whole panels.
+def _kernels(betas: Floats) -> list[Kernel]:
+    """exp(beta score) at each beta, in order.
+
+    At twice the beta before, the kernel is the square of what that gave: a product is quicker than an exponential, and
+    a square doubles the relative error, as twice the exponent does.
+    """
+    return [
+        _square if beta == 2.0 * before else partial(_exponential, beta) for before, beta in pairwise([np.nan, *betas])
+    ]
+
+
+def _square(_: Floats, kernel: Floats) -> None:
+    np.multiply(kernel, kernel, out=kernel)
+
+
+def _exponential(beta: float, scores: Floats, kernel: Floats) -> None:
+    np.multiply(scores, beta, out=kernel)
+    np.exp(kernel, out=kernel)
+
+
+def whole_panels(vectors: Floats) -> Floats:
+    """Add rows of zeros until they fill panels: a table of such rows has the shape that `kernel_masses` takes."""
+    return np.pad(vectors, ((0, -len(vectors) % PANEL), (0, 0)))
+
+
+def _scores(queries: Floats, keys: Floats, bound: float) -> Floats:
+    """Inner products `queries keys^T` less their bound, (K, K), K filled up to whole panels.
 
     The products of a panel involve the panels before it only, so later types do not change their shapes.
     """
-    padding = ((0, -len(queries) % _PANEL), (0, 0))
-    queries, keys = np.pad(queries, padding), np.pad(keys, padding)
+    queries, keys = whole_panels(queries), whole_panels(keys)
     scores = np.empty((len(queries), len(keys)))
-    for start in range(0, len(queries), _PANEL):
-        stop = start + _PANEL
-        np.matmul(queries[start:stop], keys[:stop].T, out=scores[start:stop, :stop])
-        np.matmul(queries[:start], keys[start:stop].T, out=scores[:start, start:stop])
+    for start in range(0, len(queries), PANEL):
+        stop = start + PANEL
+        for panel, left, right in (
+            (scores[start:stop, :stop], queries[start:stop], keys[:stop]),
+            (scores[:start, start:stop], queries[:start], keys[start:stop]),
+        ):
+            np.matmul(left, right.T, out=panel)
+            np.subtract(panel, bound, out=panel)
     return scores
 
 
-def _exponentiate(scores: Floats, beta: float, bound: float, table: Floats) -> None:
-    """Write exp(beta (scores - bound)) into `table`, by panels small enough for the processor's cache."""
-    for start in range(0, len(scores), _PANEL):
-        panel = table[start : start + _PANEL]
-        np.subtract(scores[start : start + _PANEL], bound, out=panel)
-        panel *= beta
-        np.exp(panel, out=panel)
+def kernel_masses(scores: Floats, layout: Layout, kernels: Sequence[Kernel]) -> tuple[Floats, Floats]:
+    """Mass on each pair's earlier pairs of its target, and on all its earlier pairs, (kernels, pairs) each.
+
+    Parameters
+    ----------
+    scores
+        The score of each context as query and as key, (K, K), K filled up to whole panels.
+    kernels
+        What turns scores into weights.
+    """
+    matching = np.empty((len(kernels), len(layout.contexts)))
+    # Gathered once for all kernels: what is scattered over a large table takes long to fetch.
+    repeated = scores.ravel()[layout.cells(scores)]
+    weights = np.empty_like(repeated)
+    for weigh, mass in zip(kernels, matching, strict=True):
+        weigh(repeated, weights)
+        mass[:] = _summed(weights, layout)
+    for pairs in layout.frequent:
+        masses = Earlier(layout.contexts, pairs).masses(scores, kernels)
+        matching[:, pairs[layout.most :]] = masses[:, layout.most :]
+    return matching, Earlier(layout.contexts).masses(scores, kernels)
+
+
+def _summed(repeated: Floats, layout: Layout) -> Floats:
+    """Sum over the earlier pairs that the layout lists beside each pair, (pairs,)."""
+    sums = np.zeros(len(layout.contexts))
+    # They stand together, so each sum is one stretch.
+    start = np.flatnonzero(np.diff(layout.position, prepend=-1))
+    if len(start):
+        sums[layout.position[start]] = np.add.reduceat(repeated, start)
+    return sums
 
 
 def _relative_kernel(beta: float, tie: float) -> Weigh:
@@ -243,33 +298,13 @@ def _relative_kernel(beta: float, tie: float) -> Weigh:
     return lambda scores, reference: np.exp(beta * np.minimum(scores - reference, 0.0))
 
 
-def _as_it_is(weights: Floats, _: Floats) -> Floats:
-    return weights
-
-
-def kernel_masses(
-    table: Floats, layout: Layout, weigh: Weigh = _as_it_is, reference: Floats | None = None
-) -> tuple[Floats, Floats]:
-    """Kernel mass on each pair's earlier pairs of its target, and on all its earlier pairs, (pairs,) each.
-
-    Parameters
-    ----------
-    table
-        A number for each context as query and as key, (K, K).
-    weigh
-        Turns numbers of the table, and the pair's reference beside them, into kernel weights.
-    reference
-        A number for each pair, (pairs,).
-    """
-    pairs = len(layout.contexts)
-    if reference is None:
-        reference = np.zeros(pairs)
-    cell = layout.contexts[layout.position] * table.shape[1] + layout.contexts[layout.earlier]
-    mass = weigh(table.ravel()[cell], reference[layout.position])
-    matching = np.bincount(layout.position, weights=mass, minlength=pairs).astype(np.float64, copy=False)
-    for sequence in layout.frequent:
-        matching[sequence[layout.most :]] = _mass_before(table, layout, sequence, layout.most, weigh, reference)
-    return matching, _mass_before(table, layout, np.arange(pairs), 0, weigh, reference)
+def _relative_masses(scores: Floats, layout: Layout, weigh: Weigh, reference: Floats) -> tuple[Floats, Floats]:
+    """`kernel_masses` where each pair has a kernel of its own, relative to its reference; by blocks of pairs."""
+    repeated = weigh(scores.ravel()[layout.cells(scores)], reference[layout.position])
+    matching = _summed(repeated, layout)
+    for pairs in layout.frequent:
+        matching[pairs[layout.most :]] = _mass_before(scores, layout, pairs, layout.most, weigh, reference)
+    return matching, _mass_before(scores, layout, np.arange(len(layout.contexts)), 0, weigh, reference)
 
 
 def _mass_before(
