@@ -2,10 +2,11 @@ import importlib.util
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from attnkernel import table
-from bench import cache, growth, planning, pointer
+from bench import cache, growth, kneser_ney, planning, pointer
 from bench.race import Runner, peak_memory, race, runner
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
@@ -41,6 +42,14 @@ def test_a_runner_counts_one_call_of_many():
     calls = []
     assert runner(lambda: calls.append(0), times=7).seconds() < 1.0
     assert len(calls) == 7
+
+
+def test_words_in_a_file_get_the_ids_of_words_in_memory(tmp_path):
+    sentences = [["a", "b", "a"], ["c"], ["new", "b"]]
+    ids = kneser_ney.vocabulary(sentences[:2])
+    file = kneser_ney.write_sentences(tmp_path / "words", sentences)
+    ours = kneser_ney.encode_file(file, pa.array(list(ids)))
+    np.testing.assert_array_equal(ours, kneser_ney.encode(sentences, ids))
 
 
 def test_every_peer_of_the_cache_computes_what_the_cache_does():
