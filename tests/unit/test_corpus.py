@@ -209,16 +209,16 @@ def test_one_group_never_straddles_a_split():
         assert len({split[f"d{n}"] for n in range(group, 120, 40)}) == 1
 
 
-def test_the_table_names_the_groups_that_hold_several_documents_and_nothing_else(tmp_path):
-    several = documents(["a b"] * 120, [f"g{n % 40}" for n in range(120)])
-    columns, _ = assemble.token_table(several, SETTINGS, SHARES)
+def test_the_table_names_groups_only_where_they_may_hold_several_documents(tmp_path):
+    several, by_company = documents(["a b"] * 120, [f"g{n % 40}" for n in range(120)]), {**SETTINGS, "group": "company"}
+    columns, _ = assemble.token_table(several, by_company, SHARES)
     assert columns["group"][columns["document"] == "d41"].tolist() == ["g1"] * 3
     table.write(tmp_path / "tokens.parquet", columns, {})
     text = read_text(tmp_path / "tokens.parquet", min_count=1)
     assert len(np.unique(text.cluster)) == 40
     assert len(np.unique(text.of("heldout").cluster)) < len(np.unique(text.of("heldout").document))
     for alone in (
-        assemble.token_table(several, {**SETTINGS, "cluster": "document"}, SHARES),
+        assemble.token_table(several, {**by_company, "cluster": "document"}, SHARES),
         assemble.token_table(documents(["a b"] * 120), SETTINGS, SHARES),
     ):
         assert list(alone[0]) == ["split", "document", "sentence", "position", "token"]
@@ -243,6 +243,7 @@ def test_the_card_counts_what_is_there():
     columns = {
         "split": np.array(["train"] * 5 + ["dev"] * 4 + ["heldout"] * 3, dtype=object),
         "document": np.array(["a"] * 5 + ["b"] * 4 + ["c"] * 3, dtype=object),
+        "position": np.concatenate([np.arange(length) for length in (5, 4, 3)]),
         "token": np.array(["x", "y", "</s>", "x", "</s>", "x", "zz", "x", "</s>", "q", "q", "</s>"], dtype=object),
     }
     found = card.corpus_card(columns, min_count=1)
@@ -255,6 +256,21 @@ def test_the_card_counts_what_is_there():
     assert found["characters_per_token"].tolist() == [8 / 5, 8 / 4, 5 / 3]
     rare = card.corpus_card(columns, min_count=2)
     assert rare["unknown_rate"].tolist() == [1 / 3, 1 / 3, 1]
+
+
+def test_a_corpus_in_pieces_has_the_table_and_the_card_of_the_whole(monkeypatch):
+    texts = [f"a b{n % 7}. b{n % 3} a" for n in range(40)]
+    whole, _ = assemble.token_table(documents(texts), SETTINGS, SHARES)
+    monkeypatch.setattr(assemble, "_PIECE", 17)
+    pieces = list(assemble.Assembly(iter(documents(texts)), SETTINGS, SHARES).pieces())
+    assert len(pieces) > 5
+    for name, column in table.concatenate(pieces).items():
+        assert column.tolist() == whole[name].tolist()
+    counts = card.Card()
+    for piece in pieces:
+        counts.add(piece)
+    for name, column in counts.table(2).items():
+        assert column.tolist() == card.corpus_card(whole, 2)[name].tolist()
 
 
 def test_a_table_of_tokens_is_written_and_read_as_it_is(tmp_path):

@@ -7,15 +7,16 @@ import pytest
 
 from attnkernel.language.evaluate import (
     Origin,
+    Sums,
     beta_grid,
     bits_per_unit,
     characters,
     distance_groups,
-    grid_losses,
     group_losses,
     lambda_grid,
     losses,
     mentions,
+    mixture_sums,
     paired_gains,
     ratio_mean,
 )
@@ -81,19 +82,48 @@ def example_scores(seed):
     return kneser_ney, caches, DOCUMENT
 
 
+def example_sums(seed, lambdas):
+    kneser_ney, caches, document = example_scores(seed)
+    return mixture_sums(kneser_ney, caches, lambdas, document)
+
+
+def test_sums_of_shards_are_those_of_the_whole_to_the_bit():
+    kneser_ney, caches, document = example_scores(1)
+    lambdas, cut = np.array([0.5, 0.9]), int(np.flatnonzero(np.diff(DOCUMENT))[1]) + 1
+    parts = [
+        mixture_sums(kneser_ney[part], caches[:, part], lambdas, document[part])
+        for part in (slice(0, cut), slice(cut, cut), slice(cut, None))
+    ]
+    together = Sums.gathered([part.columns() for part in parts], 2)[:2]
+    for ours, whole in zip(together, example_sums(1, lambdas)[:2], strict=True):
+        np.testing.assert_array_equal(ours, whole)
+
+
+def test_the_errors_of_a_grid_are_clustered_over_shards_too():
+    kneser_ney, caches, document = example_scores(1)
+    lambdas, names = np.array([0.5]), np.array([f"company {code // 2}" for code in range(12)], dtype=object)
+    whole = mixture_sums(kneser_ney, caches, lambdas, document)._replace(cluster=names)
+    parts = [{name: column[part] for name, column in whole.columns().items()} for part in (slice(0, 5), slice(5, None))]
+    for sums in (whole, Sums.gathered(parts, 1)):
+        table = beta_grid((0, 1, np.inf), lambdas, sums, sums)
+        mixed = losses(np.where(np.isnan(caches[2]), kneser_ney, 0.5 * kneser_ney + 0.5 * caches[2]))
+        assert table["heldout_se"][2] == pytest.approx(ratio_mean(mixed, document // 2).se)
+
+
 def test_the_grid_is_the_loss_of_each_mixture():
     kneser_ney, caches, _ = example_scores(1)
-    grid = grid_losses(kneser_ney, caches, np.array([0.5, 0.9]))
+    grid = mixture_sums(kneser_ney, caches, np.array([0.5, 0.9]), DOCUMENT).means()
     mixed = np.where(np.isnan(caches[2]), kneser_ney, 0.9 * kneser_ney + 0.1 * caches[2])
     assert grid.shape == (3, 2)
     assert grid[2, 1] == pytest.approx(-np.log(mixed).mean())
 
 
 def test_development_alone_chooses():
-    dev, lambdas = example_scores(2), lambda_grid(0.5, 0.9, 0.1)
-    table = beta_grid((0, 1, np.inf), lambdas, dev, example_scores(3))
-    other = beta_grid((0, 1, np.inf), lambdas, dev, example_scores(4))
-    grid = grid_losses(*dev[:2], lambdas)
+    lambdas = lambda_grid(0.5, 0.9, 0.1)
+    dev, heldout, another = (example_sums(seed, lambdas) for seed in (2, 3, 4))
+    table = beta_grid((0, 1, np.inf), lambdas, dev, heldout)
+    other = beta_grid((0, 1, np.inf), lambdas, dev, another)
+    grid = dev.means()
     np.testing.assert_allclose(table["dev"], grid.min(axis=1))
     np.testing.assert_array_equal(table["lambda"], lambdas[grid.argmin(axis=1)])
     assert table["chosen"].tolist() == (np.arange(3) == grid.min(axis=1).argmin()).tolist()

@@ -42,7 +42,9 @@ def corpus():
     vocabulary = ["<unk>", "<s>", "</s>", *sorted(set(words) - {"</s>"})]
     token = np.array([vocabulary.index(word) for word in words])
     nothing = np.zeros(len(token), dtype=np.int64)
-    return Text(vocabulary, token, token, vocabulary, nothing, ["a"], nothing, np.arange(len(token)), nothing, nothing)
+    return Text(
+        vocabulary, token, token, vocabulary, nothing, ["a"], nothing, np.arange(len(token)), nothing, nothing, ["a"]
+    )
 
 
 def made(documents, corpus):

@@ -7,7 +7,15 @@ from attnkernel.gradient_checks import pointer_loss as loss_by_positions
 from attnkernel.gradients import central_difference, complex_step, relative_error
 from attnkernel.language import pointer
 from attnkernel.language.cache import cache_probabilities, mixture
-from attnkernel.language.pointer import epoch_table, pointer_blocks, pointer_gradient, pointer_loss, train
+from attnkernel.language.pointer import (
+    epoch_losses,
+    epoch_mixtures,
+    epoch_table,
+    pointer_blocks,
+    pointer_gradient,
+    pointer_loss,
+    train,
+)
 
 TYPES, DIMENSIONS = 25, 4
 
@@ -98,9 +106,20 @@ def test_training_starts_from_the_fixed_kernel_and_lowers_the_loss():
     history = train(documents, vectors, 2.0, epochs=4, step=0.02, batch=4, generator=np.random.default_rng(8))
     np.testing.assert_array_equal(history.A[0], np.sqrt(2.0) * np.eye(DIMENSIONS))
     np.testing.assert_array_equal(history.B[0], np.sqrt(2.0) * np.eye(DIMENSIONS))
-    assert (np.diff(history.loss) < 0.0).all()
+    loss = epoch_losses(history, vectors, documents).means()
+    assert (np.diff(loss) < 0.0).all()
     every = [block for document in documents for block in pointer_blocks(document)]
-    assert history.loss[-1] == pointer_loss(every, vectors, history.A[-1], history.B[-1])
+    assert loss[-1] == pytest.approx(pointer_loss(every, vectors, history.A[-1], history.B[-1]), rel=1e-12)
+
+
+def test_blocks_made_anew_for_each_step_train_the_same_bits(monkeypatch):
+    documents, vectors = successor_corpus(9)
+    settings = {"epochs": 2, "step": 0.02, "batch": 4, "window": 50}
+    held = train(documents, vectors, 1.0, **settings, generator=np.random.default_rng(10))
+    monkeypatch.setattr(pointer, "_HELD", 0)
+    anew = train(documents, vectors, 1.0, **settings, generator=np.random.default_rng(10))
+    for one, other in zip(held, anew, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_the_same_seed_trains_the_same_bits():
@@ -118,7 +137,12 @@ def test_development_chooses_the_epoch_and_its_lambda():
     history = train(documents, vectors, 1.0, epochs=3, step=0.02, batch=4, generator=np.random.default_rng(12))
     dev, lambdas = successor_corpus(13)[0], np.array([0.3, 0.6, 0.9])
     kneser_ney = np.full(sum(map(len, dev)), 1.0 / TYPES)
-    table = epoch_table(history, vectors, dev, kneser_ney, lambdas)
+    table = epoch_table(
+        epoch_losses(history, vectors, documents),
+        epoch_losses(history, vectors, dev),
+        epoch_mixtures(history, vectors, dev, kneser_ney, lambdas),
+        lambdas,
+    )
     assert table["epoch"].tolist() == [0, 1, 2, 3]
     row = 1 + table["dev_mixture"][1:].argmin()
     assert np.flatnonzero(table["chosen"]).tolist() == [row]

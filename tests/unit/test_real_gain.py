@@ -34,7 +34,9 @@ def text():
     document = np.repeat(np.arange(6), 70)
     split = np.repeat([0, 0, 0, 1, 2, 2], 70)
     nothing = np.zeros(len(token), dtype=np.int64)
-    return Text(VOCABULARY, token, token, VOCABULARY, document, [*"uvwxyz"], nothing, nothing, split, document)
+    return Text(
+        VOCABULARY, token, token, VOCABULARY, document, [*"uvwxyz"], nothing, nothing, split, document, [*"uvwxyz"]
+    )
 
 
 def test_a_closed_vocabulary_has_no_new_words_and_sums_to_one(text):

@@ -133,6 +133,24 @@ def test_the_same_table_gives_the_same_bytes(tmp_path, columns):
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
+def test_a_table_is_the_same_however_it_is_cut(tmp_path, columns):
+    pieces = [
+        {name: column[part] for name, column in columns.items()} for part in (slice(0, 1), slice(1, 1), slice(1, 3))
+    ]
+    assert table.write_pieces(tmp_path / "a.parquet", iter(pieces), ORIGIN) == 3
+    assert_same(table.read(tmp_path / "a.parquet"), columns)
+    assert table.origin(tmp_path / "a.parquet") == {**ORIGIN, "content": table.content_hash(columns)}
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+
+
+def test_no_piece_and_pieces_of_another_kind_are_refused(tmp_path, columns):
+    with pytest.raises(ValueError, match="no piece"):
+        table.write_pieces(tmp_path / "a.parquet", [], ORIGIN)
+    with pytest.raises(ValueError, match="different columns"):
+        table.write_pieces(tmp_path / "a.parquet", [columns, {"name": columns["name"]}], ORIGIN)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_content_hash_follows_values_and_names_only(tmp_path, columns):
     table.write(tmp_path / "a.parquet", columns, ORIGIN)
     reference = table.content_hash(columns)

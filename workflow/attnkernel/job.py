@@ -6,7 +6,7 @@ import logging
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -46,6 +46,10 @@ class Job:
         """Write a table with this job's origin, and say how long it is."""
         table.write(path, columns, self.origin)
         log.info("wrote %s: %d rows", path, len(next(iter(columns.values()))))
+
+    def write_pieces(self, path: str, pieces: Iterable[table.Columns]) -> None:
+        """Write a table that comes in pieces, as `write` does, with one of them in memory at a time."""
+        log.info("wrote %s: %d rows", path, table.write_pieces(path, pieces, self.origin))
 
     def warn(self, message: str) -> None:
         """Say something in the log and on the screen, where a log alone would not be read."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeVar
 
 Item = TypeVar("Item")
 
 
-def track(items: Sequence[Item], what: str) -> Iterable[Item]:
+def track(items: Iterable[Item], what: str) -> Iterable[Item]:
     """The items, with a bar on standard error if that is a terminal and they take more than two seconds."""
     if not sys.stderr.isatty():
         return items

@@ -15,8 +15,10 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -70,16 +72,56 @@ def write(path: str | Path, columns: Columns, origin: Mapping[str, Any]) -> None
     ValueError
         Columns differ in length, or a column has a type that a table cannot hold.
     """
+    table = _arrow(path, columns)
+    with atomic(path, "wb") as file:
+        _write_arrow(file, [table], table.schema, {**origin, "content": content_hash(columns)})
+
+
+def write_pieces(path: str | Path, pieces: Iterable[Columns], origin: Mapping[str, Any]) -> int:
+    """Write a table that comes in pieces, one after another, of which one is held at a time; see `write`.
+
+    The table is the same, to its content hash, however it was cut.
+
+    Returns
+    -------
+    Number of rows.
+
+    Raises
+    ------
+    ValueError
+        As `write`; also if there is no piece, or their columns differ.
+    """
+    left = iter(pieces)
+    first = next(left, None)
+    if first is None:
+        raise ValueError(f"{path}: there is no piece to write")
+    content, schema = _Content(), _arrow(path, first).schema
+    # The schema opens the file and holds the hash, which is known after the last piece: so they are put by until then.
+    with atomic(path, "wb") as file, tempfile.TemporaryFile(dir=Path(path).parent) as aside:
+        with pq.ParquetWriter(aside, schema, compression="zstd") as writer:
+            for columns in chain([first], left):
+                content.add(columns)
+                writer.write_table(_arrow(path, columns))
+        kept = pq.ParquetFile(aside)
+        groups = (kept.read_row_group(group) for group in range(kept.num_row_groups))
+        _write_arrow(file, groups, schema, {**origin, "content": content.hash()})
+    return content.rows
+
+
+def _arrow(path: str | Path, columns: Columns) -> pa.Table:
     arrays = {name: _to_arrow(name, np.ma.asarray(column)) for name, column in columns.items()}
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"{path}: columns differ in length: {lengths}")
-    record = {**origin, "content": content_hash(columns)}
-    metadata = {_METADATA_KEY: json.dumps(record, sort_keys=True).encode()}
-    schema = pa.schema([(name, array.type) for name, array in arrays.items()], metadata=metadata)
-    table = pa.Table.from_arrays(list(arrays.values()), schema=schema)
-    with atomic(path, "wb") as file:
-        pq.write_table(table, file, compression="zstd")
+    schema = pa.schema([(name, array.type) for name, array in arrays.items()])
+    return pa.Table.from_arrays(list(arrays.values()), schema=schema)
+
+
+def _write_arrow(file: IO[Any], tables: Iterable[pa.Table], schema: pa.Schema, record: Mapping[str, Any]) -> None:
+    schema = schema.with_metadata({_METADATA_KEY: json.dumps(record, sort_keys=True).encode()})
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table.replace_schema_metadata(schema.metadata))
 
 
 def read(path: str | Path, columns: Sequence[str] | None = None) -> Table:
@@ -184,21 +226,52 @@ def origin(path: str | Path) -> dict[str, Any]:
 
 def content_hash(columns: Columns) -> str:
     """SHA-256 over names, types and values: independent of file format, compression and writer version."""
-    digest = hashlib.sha256()
-    for name, column in columns.items():
-        array = np.ma.asarray(column)
-        digest.update(f"{name}|{_kind(name, array)}|{array.shape}|".encode())
+    content = _Content()
+    content.add(columns)
+    return content.hash()
+
+
+class _Content:
+    """The content hash of a table that comes in pieces: a digest a column, and one over these."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._columns: dict[tuple[str, str, tuple[int, ...]], tuple[Any, Any]] = {}
+
+    def add(self, columns: Columns) -> None:
+        """Take the next piece in."""
+        arrays = {name: np.ma.asarray(column) for name, column in columns.items()}
+        described = {(name, _kind(name, array), array.shape[1:]): array for name, array in arrays.items()}
+        if not self._columns:
+            self._columns = {column: (hashlib.sha256(), hashlib.sha256()) for column in described}
+        if list(described) != list(self._columns):
+            raise ValueError(f"pieces of a table have different columns: {list(described)}, {list(self._columns)}")
+        self.rows += len(next(iter(arrays.values()), ()))
+        for column, array in described.items():
+            self._add(column[0], array, *self._columns[column])
+
+    def hash(self) -> str:
+        """The hash of all pieces so far."""
+        digest = hashlib.sha256()
+        for (name, kind, shape), parts in self._columns.items():
+            digest.update(f"{name}|{kind}|{(self.rows, *shape)}|".encode())
+            digest.update(b"".join(part.digest() for part in parts))
+        return digest.hexdigest()
+
+    @staticmethod
+    def _add(name: str, array: NDArray[Any], values: Any, missing: Any) -> None:
         if array.dtype.kind in "OUS":
-            digest.update(json.dumps(array.tolist(), ensure_ascii=False).encode())
+            # A comma after each string, so that pieces run into one list.
+            text = json.dumps(array.tolist(), ensure_ascii=False, separators=(",", ":"))[1:-1]
+            values.update(f"{text},".encode() if len(array) else b"")
+            return
+        plain = _plain(name, array)
+        # Every NaN is the same missing value, whatever its bits.
+        if plain.dtype.kind == "f":
+            values.update(np.where(np.isnan(plain), np.nan, plain).tobytes())
         else:
-            plain = _plain(name, array)
-            # Every NaN is the same missing value, whatever its bits.
-            if plain.dtype.kind == "f":
-                digest.update(np.where(np.isnan(plain), np.nan, plain).tobytes())
-            else:
-                digest.update(plain.tobytes())
-                digest.update(np.ma.getmaskarray(array).tobytes())
-    return digest.hexdigest()
+            values.update(plain.tobytes())
+            missing.update(np.ma.getmaskarray(array).tobytes())
 
 
 def write_csv(path: str | Path, columns: Columns) -> None:

@@ -1,7 +1,9 @@
-# Shards: counting, the vectors' training and scoring, scattered over pieces of the corpus that are cut between
-# documents, and gathered. Read only if config `shards` is above 1; every table is then the same to the bit.
+# Shards: counting, training, scoring and evaluation, scattered over pieces of the corpus that are cut between documents,
+# and gathered. Read only if config `shards` is above 1; every table is then the same to the bit. No job holds more of
+# the corpus than a shard, but for the steps of the learned kernel, which follow one another over all training tokens,
+# and the evaluation, which keeps a few numbers of each held-out one.
 #   needs   results/corpora/{corpus}/tokens.parquet
-#   makes   the vectors, Kneser-Ney, caches and scores of language.smk, in its stead
+#   makes   what language.smk makes of a corpus, in its stead
 scattergather:
     documents=config["shards"],
 
@@ -9,6 +11,9 @@ scattergather:
 ruleorder: kneser_ney_gathered > kneser_ney
 ruleorder: caches_gathered > caches
 ruleorder: scores_gathered > scores
+ruleorder: grid_gathered > grid
+ruleorder: pointer_gathered > pointer
+ruleorder: evaluate_shards > evaluate
 
 
 # What gensim trains, it trains on one text.
@@ -142,6 +147,130 @@ rule caches_gathered:
         "../scripts/gather.py"
 
 
+rule grid_shard:
+    """What each mixture of the grid loses on each document of a shard."""
+    input:
+        tokens="results/shards/{corpus}/tokens-{scatteritem}.parquet",
+        words="results/shards/{corpus}/words.parquet",
+        dev="results/shards/{corpus}/caches-dev-{scatteritem}.parquet",
+        heldout="results/shards/{corpus}/caches-heldout-{scatteritem}.parquet",
+    output:
+        dev="results/shards/{corpus}/grid-dev-{scatteritem}.parquet",
+        heldout="results/shards/{corpus}/grid-heldout-{scatteritem}.parquet",
+    log:
+        "results/logs/grid-{corpus}-{scatteritem}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("grid_shard.py"),
+        min_count=LANGUAGE["min_count"],
+        lambdas=LANGUAGE["lambdas"],
+    script:
+        "../scripts/grid_shard.py"
+
+
+rule grid_gathered:
+    """Lambda chosen at every beta, and beta, on the development documents of all shards."""
+    input:
+        dev=gather.documents("results/shards/{{corpus}}/grid-dev-{scatteritem}.parquet"),
+        heldout=gather.documents(
+            "results/shards/{{corpus}}/grid-heldout-{scatteritem}.parquet"
+        ),
+    output:
+        grid="results/language/{corpus}/grid.parquet",
+    log:
+        "results/logs/grid-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("grid_gathered.py"),
+        betas=LANGUAGE["cache"]["betas"],
+        lambdas=LANGUAGE["lambdas"],
+    script:
+        "../scripts/grid_gathered.py"
+
+
+rule pointer_steps:
+    """The learned kernel at the end of each epoch, from the training documents of all shards."""
+    input:
+        tokens=gather.documents(
+            "results/shards/{{corpus}}/tokens-{scatteritem}.parquet"
+        ),
+        words="results/shards/{corpus}/words.parquet",
+        vectors="results/corpora/{corpus}/vectors.parquet",
+        grid="results/language/{corpus}/grid.parquet",
+    output:
+        history="results/shards/{corpus}/kernels.parquet",
+    log:
+        "results/logs/pointer-steps-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("pointer_steps.py"),
+        min_count=LANGUAGE["min_count"],
+        settings=LANGUAGE["pointer"],
+        seed=config["seed"],
+    script:
+        "../scripts/pointer_steps.py"
+
+
+rule pointer_shard:
+    """What the kernel of each epoch loses on a shard's training and development documents."""
+    input:
+        tokens="results/shards/{corpus}/tokens-{scatteritem}.parquet",
+        words="results/shards/{corpus}/words.parquet",
+        vectors="results/corpora/{corpus}/vectors.parquet",
+        history="results/shards/{corpus}/kernels.parquet",
+        caches="results/shards/{corpus}/caches-dev-{scatteritem}.parquet",
+    output:
+        train="results/shards/{corpus}/pointer-train-{scatteritem}.parquet",
+        dev="results/shards/{corpus}/pointer-dev-{scatteritem}.parquet",
+        mixtures="results/shards/{corpus}/pointer-mixtures-{scatteritem}.parquet",
+    log:
+        "results/logs/pointer-{corpus}-{scatteritem}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("pointer_shard.py"),
+        min_count=LANGUAGE["min_count"],
+        lambdas=LANGUAGE["lambdas"],
+        settings=LANGUAGE["pointer"],
+    script:
+        "../scripts/pointer_shard.py"
+
+
+rule pointer_gathered:
+    """The learned kernel: its epoch and lambda chosen on the development documents of all shards."""
+    input:
+        history="results/shards/{corpus}/kernels.parquet",
+        train=gather.documents(
+            "results/shards/{{corpus}}/pointer-train-{scatteritem}.parquet"
+        ),
+        dev=gather.documents(
+            "results/shards/{{corpus}}/pointer-dev-{scatteritem}.parquet"
+        ),
+        mixtures=gather.documents(
+            "results/shards/{{corpus}}/pointer-mixtures-{scatteritem}.parquet"
+        ),
+    output:
+        kernel="results/language/{corpus}/kernel.parquet",
+        epochs="results/language/{corpus}/epochs.parquet",
+    log:
+        "results/logs/pointer-{corpus}.log",
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("pointer_gathered.py"),
+        lambdas=LANGUAGE["lambdas"],
+    script:
+        "../scripts/pointer_gathered.py"
+
+
 use rule scores as scores_shard with:
     input:
         tokens="results/shards/{corpus}/tokens-{scatteritem}.parquet",
@@ -178,3 +307,16 @@ rule scores_gathered:
         code=code("gather.py"),
     script:
         "../scripts/gather.py"
+
+
+use rule evaluate as evaluate_shards with:
+    input:
+        tokens=gather.documents(
+            "results/shards/{{corpus}}/tokens-{scatteritem}.parquet"
+        ),
+        words="results/shards/{corpus}/words.parquet",
+        grid="results/language/{corpus}/grid.parquet",
+        epochs="results/language/{corpus}/epochs.parquet",
+        scores=gather.documents(
+            "results/shards/{{corpus}}/scores-heldout-{scatteritem}.parquet"
+        ),

@@ -1,4 +1,4 @@
-"""Put the tables of all shards back into one, in their order."""
+"""Put the tables of all shards back into one, in their order, with one shard in memory at a time."""
 
 from attnkernel import table
 from attnkernel.job import Job, run
@@ -6,7 +6,7 @@ from attnkernel.job import Job, run
 
 def main(job: Job) -> None:
     for name, path in job.output.items():
-        job.write(path, table.concatenate([table.read(part) for part in job.paths(name)]))
+        job.write_pieces(path, map(table.read, job.paths(name)))
 
 
 if __name__ == "__main__":

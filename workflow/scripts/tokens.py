@@ -1,4 +1,6 @@
-"""Read a corpus, split it by hash, and write its table of tokens and its card."""
+"""Read a corpus, split it by hash, and write its table of tokens and its card, a piece in memory at a time."""
+
+from itertools import islice
 
 from attnkernel.corpus import assemble, card, readers
 from attnkernel.job import Job, log, run
@@ -6,12 +8,13 @@ from attnkernel.job import Job, log, run
 
 def main(job: Job) -> None:
     settings = job.params.settings
-    documents = readers.read_documents(settings, readers.files(settings["path"]))[: settings["limit"]]
-    columns, changed = assemble.token_table(documents, settings, job.params.splits)
-    for what, count in sorted(changed.items()):
+    documents = islice(readers.each_document(settings, readers.files(settings["path"])), settings["limit"])
+    assembly = assemble.Assembly(documents, settings, job.params.splits)
+    counts = card.Card()
+    job.write_pieces(job.output.tokens, counts.through(assembly.pieces()))
+    for what, count in sorted((+assembly.changed).items()):
         log.info("normalised %d x %s", count, what)
-    job.write(job.output.tokens, columns)
-    job.write(job.output.card, card.corpus_card(columns, job.params.min_count))
+    job.write(job.output.card, counts.table(job.params.min_count))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,49 +13,85 @@ from attnkernel.table import Columns, Table
 
 
 def corpus_card(columns: Columns, min_count: int) -> Table:
-    """One row a split: documents, sentences, tokens, types, unknown rate, repeat share.
+    """The card of a table of tokens in one; see `Card`."""
+    card = Card()
+    card.add(columns)
+    return card.table(min_count)
 
-    Parameters
-    ----------
-    columns
-        The corpus's table of tokens: split, document, sentence, position, token.
-    min_count
-        A word is known if training holds it this often.
 
-    Returns
-    -------
-    Columns split; documents; sentences; tokens (sentence ends included); words (without them); types; unknown_rate
-    (share of the words that are not known); repeat_share (share of the tokens that occurred before in their
-    document); characters a token (as written, one separator a token included).
-    """
-    types, token = np.unique(columns["token"].astype(str), return_inverse=True)
-    _, document = np.unique(columns["document"].astype(str), return_inverse=True)
-    is_word = (types != SENTENCE_END)[token]
-    training = columns["split"] == SPLITS[0]
-    known = np.bincount(token[training], minlength=len(types)) >= min_count
-    repeated = _seen_before(document, token)
-    length = np.array([0 if word == SENTENCE_END else len(word) for word in types.tolist()])[token] + 1
-    rows = []
-    for split in SPLITS:
-        here = columns["split"] == split
-        words = here & is_word
-        rows.append(
-            {
-                "documents": len(np.unique(document[here])),
-                "sentences": int(here.sum() - words.sum()),
-                "tokens": int(here.sum()),
-                "words": int(words.sum()),
-                "types": len(np.unique(token[words])),
-                "unknown_rate": _mean(~known[token[words]]),
-                "repeat_share": _mean(repeated[here]),
-                "characters_per_token": _mean(length[here]),
-            }
-        )
-    names = list(rows[0])
-    return {
-        "split": np.array(SPLITS, dtype=object),
-        **{name: np.array([row[name] for row in rows]) for name in names},
-    }
+class Card:
+    """Counts of a corpus that comes in pieces of whole documents."""
+
+    def __init__(self) -> None:
+        self._number: dict[str, int] = {}
+        self._counts = {split: np.zeros(0, dtype=np.int64) for split in SPLITS}
+        self._documents = dict.fromkeys(SPLITS, 0)
+        self._repeated = dict.fromkeys(SPLITS, 0)
+
+    def through(self, pieces: Iterable[Columns]) -> Iterator[Columns]:
+        """Count pieces of a table on their way to somewhere else."""
+        for piece in pieces:
+            self.add(piece)
+            yield piece
+
+    def add(self, columns: Columns) -> None:
+        """Count one piece.
+
+        Parameters
+        ----------
+        columns
+            Columns of a table of tokens: split, document, sentence, position, token.
+        """
+        number = self._number
+        words = columns["token"].tolist()
+        token = np.fromiter((number.setdefault(word, len(number)) for word in words), np.int64, len(words))
+        first = columns["position"] == 0
+        repeated = _seen_before(np.cumsum(first), token)
+        for split, counts in self._counts.items():
+            here = columns["split"] == split
+            found = np.bincount(token[here], minlength=len(number))
+            found[: len(counts)] += counts
+            self._counts[split] = found
+            self._documents[split] += int(first[here].sum())
+            self._repeated[split] += int(repeated[here].sum())
+
+    def table(self, min_count: int) -> Table:
+        """One row a split: documents, sentences, tokens, types, unknown rate, repeat share.
+
+        Parameters
+        ----------
+        min_count
+            A word is known if training holds it this often.
+
+        Returns
+        -------
+        Columns split; documents; sentences; tokens (sentence ends included); words (without them); types; unknown_rate
+        (share of the words that are not known); repeat_share (share of the tokens that occurred before in their
+        document); characters a token (as written, one separator a token included).
+        """
+        is_word = np.array([word != SENTENCE_END for word in self._number], dtype=np.bool_)
+        length = np.array([0 if word == SENTENCE_END else len(word) for word in self._number], dtype=np.int64) + 1
+        known = self._counts[SPLITS[0]] >= min_count
+        rows = []
+        for split in SPLITS:
+            counts = self._counts[split]
+            tokens, words = int(counts.sum()), int(counts[is_word].sum())
+            rows.append(
+                {
+                    "documents": self._documents[split],
+                    "sentences": tokens - words,
+                    "tokens": tokens,
+                    "words": words,
+                    "types": int(np.count_nonzero(counts[is_word])),
+                    "unknown_rate": _share(int(counts[is_word & ~known].sum()), words),
+                    "repeat_share": _share(self._repeated[split], tokens),
+                    "characters_per_token": _share(int(counts @ length), tokens),
+                }
+            )
+        return {
+            "split": np.array(SPLITS, dtype=object),
+            **{name: np.array([row[name] for row in rows]) for name in rows[0]},
+        }
 
 
 def _seen_before(document: NDArray[np.int64], token: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -65,5 +103,5 @@ def _seen_before(document: NDArray[np.int64], token: NDArray[np.int64]) -> NDArr
     return seen
 
 
-def _mean(values: NDArray[np.bool_] | NDArray[np.int64]) -> float:
-    return float(np.mean(values)) if values.size else float("nan")
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")

@@ -80,7 +80,12 @@ def files(path: str) -> list[Path]:
 
 
 def read_documents(settings: Mapping[str, Any], paths: Iterable[Path]) -> list[Document]:
-    """All documents of a corpus, in the order of the files.
+    """All documents of a corpus at once; see `each_document`."""
+    return list(each_document(settings, paths))
+
+
+def each_document(settings: Mapping[str, Any], paths: Iterable[Path]) -> Iterator[Document]:
+    """The documents of a corpus, in the order of the files, of which one is in memory at a time.
 
     Parameters
     ----------
@@ -99,7 +104,6 @@ def read_documents(settings: Mapping[str, Any], paths: Iterable[Path]) -> list[D
     root = resolve(settings["path"])
     _check_patterns(settings)
     first: dict[str, str] = {}
-    documents: list[Document] = []
     for path in paths:
         for place, document in _read_file(path, root, settings):
             before = first.setdefault(document.id, place)
@@ -108,10 +112,9 @@ def read_documents(settings: Mapping[str, Any], paths: Iterable[Path]) -> list[D
                     f"{place}: document id {document.id!r} occurs more than once, first in {before}; "
                     "ids must be unique: rename one, or set the corpus's `id` in the config to another key"
                 )
-            documents.append(_grouped(document, place, settings["group_pattern"]))
-    if not documents:
+            yield _grouped(document, place, settings["group_pattern"])
+    if not first:
         raise InputError(f"{settings['path']}: there is no document in it; set the corpus's `path` in the config")
-    return documents
 
 
 def read_texts(settings: Mapping[str, Any]) -> list[str]:

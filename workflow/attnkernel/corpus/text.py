@@ -46,9 +46,9 @@ class Text:
         0-based in the document, (tokens,).
     split
         Codes into `splits.SPLITS`, (tokens,).
-    cluster
+    cluster, clusters
         Codes of what standard errors are clustered by: the document, or the group that the table of tokens names for
-        it, (tokens,).
+        it, (tokens,); and names.
     """
 
     vocabulary: list[str]
@@ -61,6 +61,7 @@ class Text:
     position: Integers
     split: Integers
     cluster: Integers
+    clusters: list[str]
 
     def of(self, split: str) -> Text:
         """The documents of one split."""
@@ -88,6 +89,10 @@ class Text:
     def written(self) -> NDArray[np.object_]:
         """Each token as written, (tokens,)."""
         return np.array(self.surfaces, dtype=object)[self.surface]
+
+    def cluster_names(self) -> NDArray[np.object_]:
+        """Name of each token's cluster, (tokens,)."""
+        return np.array(self.clusters, dtype=object)[self.cluster]
 
     def document_names(self) -> NDArray[np.object_]:
         """Name of each token's document, (tokens,)."""
@@ -135,7 +140,7 @@ def read_text(path: str | Path, min_count: int, words: str | Path | None = None)
         columns["sentence"],
         columns["position"],
         split,
-        table.read_codes(path, GROUP)[0] if GROUP in table.schema(path) else document,
+        *(table.read_codes(path, GROUP) if GROUP in table.schema(path) else (document, documents)),
     )
 
 

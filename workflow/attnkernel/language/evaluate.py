@@ -7,7 +7,7 @@ other, such as the reports of one company. Its standard error follows from the c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,52 @@ class Estimate(NamedTuple):
     reason: str
 
 
+class Sums(NamedTuple):
+    """Losses of mixtures summed over each document: what a shard can say of its own documents.
+
+    Attributes
+    ----------
+    losses
+        Nats, (documents, caches, lambdas).
+    tokens
+        (documents,).
+    cluster
+        Name of what each document's error is clustered by, (documents,), where there are to be errors.
+    """
+
+    losses: Floats
+    tokens: Floats
+    cluster: NDArray[np.object_] | None = None
+
+    def means(self) -> Floats:
+        """Mean loss of each mixture, nats per token, (caches, lambdas)."""
+        return np.asarray(self.losses.sum(axis=0) / self.tokens.sum())
+
+    def columns(self) -> Table:
+        """As a table, a row a document; `gathered` reads it back."""
+        named = {} if self.cluster is None else {"cluster": self.cluster}
+        return {"tokens": self.tokens, "losses": self.losses.reshape(len(self.tokens), -1), **named}
+
+    @classmethod
+    def gathered(cls, tables: Iterable[Mapping[str, NDArray[Any]]], lambdas: int) -> Sums:
+        """Those of all shards, from the table of each in their order; there are so many lambdas."""
+        parts = list(tables)
+        losses = np.concatenate([part["losses"] for part in parts])
+        cluster = np.concatenate([part["cluster"] for part in parts]) if "cluster" in parts[0] else None
+        tokens = np.concatenate([part["tokens"] for part in parts])
+        return cls(losses.reshape(len(losses), -1, lambdas), tokens, cluster)
+
+    def clustered(self) -> Sums:
+        """The sums over each cluster instead, in the order in which clusters appear."""
+        names = np.arange(len(self.tokens)).tolist() if self.cluster is None else self.cluster.tolist()
+        number = {name: code for code, name in enumerate(dict.fromkeys(names))}
+        code = np.array([number[name] for name in names], dtype=np.int64)
+        losses, tokens = np.zeros((len(number), *self.losses.shape[1:])), np.zeros(len(number))
+        np.add.at(losses, code, self.losses)
+        np.add.at(tokens, code, self.tokens)
+        return Sums(losses, tokens)
+
+
 def ratio_mean(values: Floats, cluster: Integers, units: Floats | None = None) -> Estimate:
     """Estimate the sum of values over the sum of units, with its clustered standard error.
 
@@ -59,16 +105,21 @@ def ratio_mean(values: Floats, cluster: Integers, units: Floats | None = None) -
     """
     _, code = np.unique(cluster, return_inverse=True)
     units = np.ones(len(values)) if units is None else units
-    sums, sizes = np.bincount(code, weights=values), np.bincount(code, weights=units)
+    sums, sizes = (np.bincount(code, weights=each).astype(np.float64, copy=False) for each in (values, units))
+    return ratio_of_sums(sums, sizes, len(values))
+
+
+def ratio_of_sums(sums: Floats, sizes: Floats, tokens: int) -> Estimate:
+    """`ratio_mean` from the values and the units that each cluster sums to, (clusters,) each."""
     clusters, size = len(sums), float(sizes.sum())
     if size == 0.0:
-        return Estimate(np.nan, np.nan, len(values), clusters, "nothing to average")
+        return Estimate(np.nan, np.nan, tokens, clusters, "nothing to average")
     mean = float(sums.sum()) / size
     if clusters == 1:
-        return Estimate(mean, np.nan, len(values), 1, "one document or group: its standard error is undefined")
+        return Estimate(mean, np.nan, tokens, 1, "one document or group: its standard error is undefined")
     residuals = sums - mean * sizes
     variance = clusters / (clusters - 1) * float(np.sum(residuals**2)) / size**2
-    return Estimate(mean, variance**0.5, len(values), clusters, "")
+    return Estimate(mean, variance**0.5, tokens, clusters, "")
 
 
 def losses(probabilities: Floats) -> Floats:
@@ -83,27 +134,32 @@ def lambda_grid(start: float, stop: float, step: float) -> Floats:
     return np.round(start + step * np.arange(count + 1), 12)
 
 
-def grid_losses(kneser_ney: Floats, caches: Floats, lambdas: Floats) -> Floats:
-    """Mean loss of each mixture, (betas, lambdas), in nats per token.
+def mixture_sums(kneser_ney: Floats, caches: Floats, lambdas: Floats, document: Integers) -> Sums:
+    """Sum the loss of each mixture over each document.
 
     Parameters
     ----------
     kneser_ney
         Probabilities, (tokens,).
     caches
-        Probabilities at each beta, (betas, tokens), NaN where nothing precedes.
+        Probabilities of each cache, (caches, tokens), NaN where nothing precedes.
     lambdas
         Weights of Kneser-Ney, (lambdas,).
+    document
+        The document of each token, non-negative integers that rise, (tokens,).
     """
-    return np.array([[losses(mixture(kneser_ney, cache, weight)).mean() for weight in lambdas] for cache in caches])
+    _, cluster = np.unique(document, return_inverse=True)
+    tokens = np.bincount(cluster).astype(np.float64)
+    # A shard may have no document of a split.
+    sums = np.zeros((len(tokens), len(caches), len(lambdas)))
+    for row, cache in enumerate(caches):
+        for column, weight in enumerate(lambdas):
+            loss = losses(mixture(kneser_ney, cache, weight))
+            sums[:, row, column] = np.bincount(cluster, weights=loss, minlength=len(tokens))
+    return Sums(sums, tokens)
 
 
-def beta_grid(
-    betas: ArrayLike,
-    lambdas: Floats,
-    dev: tuple[Floats, Floats, Integers],
-    heldout: tuple[Floats, Floats, Integers],
-) -> Table:
+def beta_grid(betas: ArrayLike, lambdas: Floats, dev: Sums, heldout: Sums) -> Table:
     """Choose lambda at each beta, and beta, on development documents; and score both splits.
 
     Parameters
@@ -111,25 +167,25 @@ def beta_grid(
     betas, lambdas
         The grid, (B,) and (L,).
     dev, heldout
-        Probabilities of Kneser-Ney, (tokens,), of the cache at each beta, (B, tokens), and the clusters,
-        (tokens,).
+        Sums of the mixtures with the cache at each beta.
 
     Returns
     -------
     One row a beta: beta, lambda, dev, dev_se, heldout, heldout_se (nats per token), chosen (the best on
     development).
     """
-    grid = grid_losses(dev[0], dev[1], lambdas)
-    chosen = lambdas[grid.argmin(axis=1)]
-    columns: Table = {"beta": np.asarray(betas, dtype=np.float64), "lambda": chosen}
-    for split, (kneser_ney, caches, cluster) in {"dev": dev, "heldout": heldout}.items():
+    best = dev.means().argmin(axis=1)
+    columns: Table = {"beta": np.asarray(betas, dtype=np.float64), "lambda": lambdas[best]}
+    for split, sums in {"dev": dev, "heldout": heldout}.items():
+        over = sums.clustered()
+        tokens = int(sums.tokens.sum())
         estimates = [
-            ratio_mean(losses(mixture(kneser_ney, cache, weight)), cluster)
-            for cache, weight in zip(caches, chosen, strict=True)
+            ratio_of_sums(np.ascontiguousarray(over.losses[:, row, column]), over.tokens, tokens)
+            for row, column in enumerate(best)
         ]
         columns[split] = np.array([estimate.mean for estimate in estimates])
         columns[f"{split}_se"] = np.array([estimate.se for estimate in estimates])
-    columns["chosen"] = np.arange(len(chosen)) == columns["dev"].argmin()
+    columns["chosen"] = np.arange(len(best)) == columns["dev"].argmin()
     return columns
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnkernel.language.cache import cache_probabilities, lay_out
-from attnkernel.language.evaluate import grid_losses
+from attnkernel.language.cache import cache_columns, lay_out
+from attnkernel.language.evaluate import Sums, mixture_sums
 from attnkernel.optimize import Adam
 from attnkernel.progress import track
 
@@ -20,6 +20,8 @@ Integers = NDArray[np.int64]
 
 # Positions taken at once: their attention over context types is one matrix.
 _BLOCK: Final = 512
+# Tokens of training whose blocks stay in memory, about a gibibyte; those of more are made anew for each step.
+_HELD: Final = 2**20
 
 
 @dataclass(frozen=True)
@@ -75,15 +77,52 @@ class History(NamedTuple):
 
     Attributes
     ----------
-    loss
-        Mean training pointer loss at the end of the epoch, nats, (epochs + 1,).
     A, B
-        The learned maps then, (epochs + 1, d, d).
+        The learned maps at the end of each epoch, (epochs + 1, d, d).
     """
 
-    loss: Floats
     A: Floats
     B: Floats
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """As a table, a row a row of the maps, epoch after epoch; `from_columns` reads it back."""
+        return {name: maps.reshape(-1, maps.shape[-1]) for name, maps in self._asdict().items()}
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, NDArray[Any]]) -> History:
+        """Read back what `columns` laid out."""
+        d = columns["A"].shape[1]
+        return cls(*(columns[name].reshape(-1, d, d) for name in cls._fields))
+
+
+class Losses(NamedTuple):
+    """Pointer losses summed over each piece of some documents: what a shard can say of its own.
+
+    Attributes
+    ----------
+    losses
+        Nats, (pieces, epochs + 1).
+    positions
+        That the sums are over, (pieces,).
+    """
+
+    losses: Floats
+    positions: Floats
+
+    def means(self) -> Floats:
+        """Mean pointer loss at each epoch, nats, (epochs + 1,); NaN if there is no position."""
+        positions = self.positions.sum()
+        return np.asarray(self.losses.sum(axis=0) / (positions if positions else np.nan))
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """As a table, a row a piece; `gathered` reads it back."""
+        return {"positions": self.positions, "losses": self.losses}
+
+    @classmethod
+    def gathered(cls, tables: Iterable[Mapping[str, NDArray[Any]]]) -> Losses:
+        """Those of all shards, from the table of each in their order."""
+        losses, positions = zip(*((table["losses"], table["positions"]) for table in tables), strict=True)
+        return cls(np.concatenate(losses), np.concatenate(positions))
 
 
 def pieces(documents: Sequence[Integers], window: int | None) -> Sequence[Integers]:
@@ -189,68 +228,88 @@ def train(
     window
         Tokens at which documents are cut; None leaves them whole.
     """
-    blocks = [mine for piece in pieces(documents, window) if (mine := pointer_blocks(piece))]
-    every = [block for mine in blocks for block in mine]
+    # A piece in which no target comes back has no position to learn from.
+    cut = [piece for piece in pieces(documents, window) if len(np.unique(piece[1:])) < len(piece) - 1]
+
+    def blocks(index: int) -> list[PointerBlock]:
+        return pointer_blocks(cut[index])
+
+    if sum(map(len, cut)) <= _HELD:
+        blocks = cache(blocks)
     maps = {name: np.sqrt(beta) * np.eye(vectors.shape[1]) for name in ("A", "B")}
     adam = Adam(maps, step)
-    loss = [pointer_loss(every, vectors, **maps)]
     snapshots = [{name: value.copy() for name, value in maps.items()}]
     for _ in track(range(epochs), "training the kernel"):
-        order = generator.permutation(len(blocks))
+        order = generator.permutation(len(cut)).tolist()
         for start in range(0, len(order), batch):
-            chosen = [block for index in order[start : start + batch] for block in blocks[index]]
+            chosen = [block for index in order[start : start + batch] for block in blocks(index)]
             gradient = pointer_gradient(chosen, vectors, **maps)
             adam.update({"A": gradient.A / gradient.positions, "B": gradient.B / gradient.positions})
-        loss.append(pointer_loss(every, vectors, **maps))
         snapshots.append({name: value.copy() for name, value in maps.items()})
     stacked = {name: np.stack([snapshot[name] for snapshot in snapshots]) for name in maps}
-    return History(np.array(loss), stacked["A"], stacked["B"])
+    return History(stacked["A"], stacked["B"])
 
 
-def epoch_table(
-    history: History,
-    vectors: Floats,
-    documents: Sequence[Integers],
-    kneser_ney: Floats,
-    lambdas: Floats,
-    window: int | None = None,
-) -> dict[str, NDArray[Any]]:
-    """Choose the epoch, and its lambda, on development documents.
+def epoch_losses(history: History, vectors: Floats, documents: Sequence[Integers], window: int | None = None) -> Losses:
+    """Pointer losses of documents at the end of each epoch; arguments as `train`."""
+    cut = pieces(documents, window)
+    losses, positions = np.zeros((len(cut), len(history.A))), np.zeros(len(cut))
+    for index, piece in enumerate(track(cut, "the pointer loss at each epoch")):
+        blocks = pointer_blocks(piece)
+        positions[index] = sum(len(block.query) for block in blocks)
+        for epoch, (A, B) in enumerate(zip(*history, strict=True)):
+            losses[index, epoch] = sum(_attend(block, vectors, A, B).loss for block in blocks)
+    return Losses(losses, positions)
+
+
+def epoch_mixtures(
+    history: History, vectors: Floats, documents: Sequence[Integers], kneser_ney: Floats, lambdas: Floats
+) -> Sums:
+    """Summed losses of the mixtures with the kernel of each epoch, document by document.
 
     Parameters
     ----------
-    history
-        From `train`.
-    vectors
-        Word vectors, (types, d).
+    history, vectors
+        As `epoch_losses`.
     documents
-        Development documents, token ids each.
+        Token ids each; they are read whole.
     kneser_ney
         Probability of each of their tokens, one document after another, (tokens,).
     lambdas
         Mixture weights to choose from.
-    window
-        Tokens at which documents are cut for the pointer loss; the mixtures are those of whole documents.
+    """
+    caches = [
+        cache_columns(documents, vectors @ A.T, vectors @ B.T, [1.0])
+        for A, B in track(list(zip(*history, strict=True)), "scoring each epoch")
+    ]
+    code = np.repeat(np.arange(len(documents)), [len(document) for document in documents])
+    return mixture_sums(kneser_ney, np.concatenate(caches), lambdas, code)
+
+
+def epoch_table(train: Losses, dev: Losses, mixtures: Sums, lambdas: Floats) -> dict[str, NDArray[Any]]:
+    """Choose the epoch, and its lambda, on development documents.
+
+    Parameters
+    ----------
+    train, dev
+        From `epoch_losses`.
+    mixtures
+        From `epoch_mixtures`, on development documents.
+    lambdas
+        Mixture weights to choose from.
 
     Returns
     -------
     One row an epoch, 0 the fixed kernel: epoch, train and dev (pointer losses, nats), lambda (the best at this epoch),
     dev_mixture (nats per token), chosen (the trained epoch whose mixture is best).
     """
-    blocks = [block for piece in pieces(documents, window) for block in pointer_blocks(piece)]
-    caches = np.concatenate(
-        [
-            np.concatenate(cache_probabilities(documents, vectors @ A.T, vectors @ B.T, [1.0]), axis=1)
-            for A, B in track(list(zip(history.A, history.B, strict=True)), "scoring each epoch")
-        ]
-    )
-    grid = grid_losses(kneser_ney, caches, lambdas)
+    grid = mixtures.means()
     mixed = grid.min(axis=1)
     epochs = np.arange(len(mixed))
     return {
         "epoch": epochs,
-        "train": history.loss,
-        "dev": np.array([pointer_loss(blocks, vectors, A, B) for A, B in zip(history.A, history.B, strict=True)]),
+        "train": train.means(),
+        "dev": dev.means(),
         "lambda": lambdas[grid.argmin(axis=1)],
         "dev_mixture": mixed,
         "chosen": epochs == 1 + mixed[1:].argmin(),

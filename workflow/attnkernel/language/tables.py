@@ -16,6 +16,8 @@ from attnkernel.language.scored import Scored
 from attnkernel.language.speller import Speller
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 Table = dict[str, NDArray[Any]]
 
 KNESER_NEY: Final = "kn"
@@ -25,14 +27,10 @@ BIGRAM_CACHE: Final = "bigram cache"
 LEARNED: Final = "learned"
 
 
-def grid_table(lambdas: Floats, dev: Scored, heldout: Scored) -> Table:
-    """The grid over beta, lambda chosen at each on development; see `evaluate.beta_grid`."""
-    return evaluate.beta_grid(
-        dev.betas,
-        lambdas,
-        (dev.kneser_ney, dev.caches, dev.origin.cluster),
-        (heldout.kneser_ney, heldout.caches, heldout.origin.cluster),
-    )
+def grid_sums(text: Text, scored: Scored, lambdas: Floats) -> evaluate.Sums:
+    """Summed losses of the mixtures with each cache, document by document of a text, and the cluster of each."""
+    sums = evaluate.mixture_sums(scored.kneser_ney, scored.caches, lambdas, text.document)
+    return sums._replace(cluster=text.cluster_names()[text.position == 0])
 
 
 def chosen(grid: Mapping[str, NDArray[Any]]) -> tuple[int, float]:
@@ -70,40 +68,101 @@ def model_losses(
     return losses
 
 
-class Written(NamedTuple):
-    """What tokens cost and are beyond their class in the closed vocabulary.
+class Measured(NamedTuple):
+    """What the chapter's tables need to know of each held-out token, a few numbers.
 
     Attributes
     ----------
+    token, known, sentence, origin
+        As in `Scored`.
+    clusters
+        Name of each code of `origin.cluster`.
+    fixed, learned
+        Probabilities of the fixed kernel that the learned one started from, and of the learned one, (tokens,).
     spelling
         Bits that spell an unknown word; 0 for a known one, (tokens,).
     characters
         As written, one separator a token included, (tokens,).
+    losses
+        Nats under each model, as `model_losses` gives them.
     """
 
+    token: Integers
+    known: Mask
+    sentence: Integers
+    origin: evaluate.Origin
+    clusters: Sequence[str]
+    fixed: Floats
+    learned: Floats
     spelling: Floats
     characters: Floats
+    losses: dict[str, Floats]
 
 
-def written_out(text: Text, order: int) -> Written:
-    """Spelling and length of the held-out tokens, under a character model of the training types.
+def measure(
+    text: Text,
+    scored: Scored,
+    grid: Mapping[str, NDArray[Any]],
+    epochs: Mapping[str, NDArray[Any]],
+    speller: Speller,
+) -> Measured:
+    """Measure held-out tokens, those of a shard or all.
 
     Parameters
     ----------
-    text
-        The whole corpus.
-    order
-        Of the character model.
+    text, scored
+        The tokens, and their probabilities.
+    grid, epochs
+        What development chose.
+    speller
+        From `speller_of`.
     """
-    speller = Speller(text.vocabulary[len(RESERVED) :], order)
-    heldout = text.of("heldout")
-    unknown = np.unique(heldout.surface[heldout.token == UNKNOWN_ID])
+    row = int(np.flatnonzero(grid["beta"] == starting_point(grid)[0])[0])
+    unknown = np.unique(text.surface[text.token == UNKNOWN_ID])
     spelling = np.zeros(len(text.surfaces))
     spelling[unknown] = [-speller.log2_probability(text.surfaces[code]) for code in unknown.tolist()]
-    return Written(spelling[heldout.surface], evaluate.characters(text.surfaces)[heldout.surface])
+    return Measured(
+        scored.token,
+        scored.known,
+        scored.sentence,
+        scored.origin,
+        text.clusters,
+        fixed=scored.caches[row].copy(),  # a view would keep all caches in memory
+        learned=scored.learned if scored.learned is not None else np.full(len(scored.token), np.nan),
+        spelling=spelling[text.surface],
+        characters=evaluate.characters(text.surfaces)[text.surface],
+        losses=model_losses(scored, grid, epochs),
+    )
 
 
-def heldout_table(scored: Scored, losses: Mapping[str, Floats], written: Written) -> Table:
+def stack(parts: Sequence[Measured]) -> Measured:
+    """The tokens of all shards, one after another: no document is in two of them, but a cluster may be."""
+    number: dict[str, int] = {}
+    documents, document, cluster = 0, [], []
+    for part in parts:
+        document.append(part.origin.document + documents)
+        documents += part.origin.document.max(initial=-1) + 1
+        codes, code = np.unique(part.origin.cluster, return_inverse=True)
+        names = [part.clusters[code] for code in codes.tolist()]
+        cluster.append(np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)[code])
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("token", "known", "sentence", "fixed", "learned", "spelling", "characters")
+    }
+    return Measured(
+        **columns,
+        origin=evaluate.Origin(np.concatenate(document), np.concatenate(cluster)),
+        clusters=list(number),
+        losses={name: np.concatenate([part.losses[name] for part in parts]) for name in parts[0].losses},
+    )
+
+
+def speller_of(text: Text, order: int) -> Speller:
+    """The character model of so high an order of the words that training knows."""
+    return Speller(text.vocabulary[len(RESERVED) :], order)
+
+
+def heldout_table(heldout: Measured) -> Table:
     """Held-out losses and paired gains over Kneser-Ney, for all tokens and where they arise.
 
     Returns
@@ -113,24 +172,27 @@ def heldout_table(scored: Scored, losses: Mapping[str, Floats], written: Written
     paired against Kneser-Ney; all errors are clustered by document, or by its group), gain_z (gain in standard errors),
     bits_per_character, bits_se (over the open vocabulary: unknown words are spelled), reason (why a number is missing).
     """
-    repeat = evaluate.mentions(scored.token, scored.origin.document, scored.sentence).repeat
+    repeat = evaluate.mentions(heldout.token, heldout.origin.document, heldout.sentence).repeat
     groups = {
         "all": np.ones(len(repeat), dtype=np.bool_),
         "repeats": repeat,
         "first mentions": ~repeat,
-        "in vocabulary": scored.known,
-        "unknown": ~scored.known,
-        "repeats in vocabulary": repeat & scored.known,
-        "repeats unknown": repeat & ~scored.known,
+        "in vocabulary": heldout.known,
+        "unknown": ~heldout.known,
+        "repeats in vocabulary": repeat & heldout.known,
+        "repeats unknown": repeat & ~heldout.known,
     }
-    columns = evaluate.group_losses(losses, scored.origin, groups)
-    gains = [evaluate.paired_gains(losses[KNESER_NEY], loss, scored.origin, groups) for loss in losses.values()]
+    columns = evaluate.group_losses(heldout.losses, heldout.origin, groups)
+    gains = [
+        evaluate.paired_gains(heldout.losses[KNESER_NEY], loss, heldout.origin, groups)
+        for loss in heldout.losses.values()
+    ]
     for name, source in (("gain", "gain"), ("gain_se", "se"), ("gain_z", "z")):
         # group_losses goes through the models within a group, so the models' columns interleave.
         columns[name] = np.stack([gain[source] for gain in gains], axis=1).ravel()
-    nats = {name: loss + np.log(2.0) * written.spelling for name, loss in losses.items()}
+    nats = {name: loss + np.log(2.0) * heldout.spelling for name, loss in heldout.losses.items()}
     bits = [
-        evaluate.bits_per_unit(loss[mask], scored.origin.cluster[mask], written.characters[mask])
+        evaluate.bits_per_unit(loss[mask], heldout.origin.cluster[mask], heldout.characters[mask])
         for mask in groups.values()
         for loss in nats.values()
     ]
@@ -140,12 +202,7 @@ def heldout_table(scored: Scored, losses: Mapping[str, Floats], written: Written
     return columns
 
 
-def learned_table(
-    scored: Scored,
-    losses: Mapping[str, Floats],
-    grid: Mapping[str, NDArray[Any]],
-    epochs: Mapping[str, NDArray[Any]],
-) -> Table:
+def learned_table(heldout: Measured, grid: Mapping[str, NDArray[Any]], epochs: Mapping[str, NDArray[Any]]) -> Table:
     """The learned kernel beside the fixed one that it started from, on held-out documents.
 
     Returns
@@ -154,17 +211,15 @@ def learned_table(
     learned, learned_se (held-out pointer losses over the repeats), mixture, mixture_se (nats per token), gain, gain_se
     (paired, over the mixture with the fixed kernel), gain_z.
     """
-    row = int(np.flatnonzero(grid["beta"] == starting_point(grid)[0])[0])
     best = int(np.flatnonzero(epochs["chosen"])[0])
-    learned = scored.learned if scored.learned is not None else np.full(len(scored.token), np.nan)
     # The cache knows a target exactly where it has occurred before with a previous token.
-    seen = scored.caches[row] > 0.0
+    seen = heldout.fixed > 0.0
     pointer = [
-        evaluate.ratio_mean(evaluate.losses(p[seen]), scored.origin.cluster[seen])
-        for p in (scored.caches[row], learned)
+        evaluate.ratio_mean(evaluate.losses(p[seen]), heldout.origin.cluster[seen])
+        for p in (heldout.fixed, heldout.learned)
     ]
-    mixed = evaluate.ratio_mean(losses[LEARNED], scored.origin.cluster)
-    gain = evaluate.ratio_mean(losses[MIXTURE] - losses[LEARNED], scored.origin.cluster)
+    mixed = evaluate.ratio_mean(heldout.losses[LEARNED], heldout.origin.cluster)
+    gain = evaluate.ratio_mean(heldout.losses[MIXTURE] - heldout.losses[LEARNED], heldout.origin.cluster)
     values = {
         "epochs": len(epochs["epoch"]) - 1,
         "epoch": int(epochs["epoch"][best]),
@@ -184,13 +239,13 @@ def learned_table(
     return {name: np.array([value]) for name, value in values.items()}
 
 
-def distance_table(scored: Scored, losses: Mapping[str, Floats], edges: Sequence[int]) -> Table:
+def distance_table(heldout: Measured, edges: Sequence[int]) -> Table:
     """Losses on repeats by the distance back to the previous mention.
 
     Parameters
     ----------
-    scored, losses
-        Held-out tokens and their losses.
+    heldout
+        Held-out tokens.
     edges
         Last distance of each bin but the last, in tokens.
 
@@ -200,15 +255,15 @@ def distance_table(scored: Scored, losses: Mapping[str, Floats], edges: Sequence
     repeats), earlier_sentence (share whose previous mention stands in an earlier sentence), kn, mixture (nats per
     token), gain, gain_se.
     """
-    mentions = evaluate.mentions(scored.token, scored.origin.document, scored.sentence)
+    mentions = evaluate.mentions(heldout.token, heldout.origin.document, heldout.sentence)
     bins = evaluate.distance_groups(mentions.distance, edges)
-    scopes = {"all": mentions.repeat, "in vocabulary": mentions.repeat & scored.known}
+    scopes = {"all": mentions.repeat, "in vocabulary": mentions.repeat & heldout.known}
     cells = {(scope, name): inside & within for scope, inside in scopes.items() for name, within in bins.items()}
     names = list(cells)
     gains = evaluate.paired_gains(
-        losses[KNESER_NEY],
-        losses[MIXTURE],
-        scored.origin,
+        heldout.losses[KNESER_NEY],
+        heldout.losses[MIXTURE],
+        heldout.origin,
         dict(zip(map(str, names), cells.values(), strict=True)),
     )
     sizes = np.array([max(int(scopes[scope].sum()), 1) for scope, _ in names])
@@ -267,10 +322,10 @@ def shape_table(
     }
 
 
-def far_gain_ratio(scored: Scored, losses: Mapping[str, Floats]) -> float:
+def far_gain_ratio(heldout: Measured) -> float:
     """Summed gain on repeats whose previous mention is in an earlier sentence, over the summed gain of all tokens."""
-    earlier = evaluate.mentions(scored.token, scored.origin.document, scored.sentence).earlier_sentence
-    gain = losses[KNESER_NEY] - losses[MIXTURE]
+    earlier = evaluate.mentions(heldout.token, heldout.origin.document, heldout.sentence).earlier_sentence
+    gain = heldout.losses[KNESER_NEY] - heldout.losses[MIXTURE]
     total = float(gain.sum())
     return float(gain[earlier].sum()) / total if total else float("nan")
 
