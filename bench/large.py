@@ -65,8 +65,8 @@ def tokens(folder: Path, speeches: str) -> None:
     config["corpora"]["speeches"] = {"path": speeches}
     checked = configuration.checked(config, ROOT / "workflow" / "schemas" / "config.schema.yaml")
     settings = checked["corpora"]["speeches"]
-    documents = readers.read_documents(settings, [Path(speeches)])
-    table.write(folder / "tokens.parquet", assemble.token_table(documents, settings, checked["splits"])[0], {})
+    assembly = assemble.Assembly(readers.each_document(settings, [Path(speeches)]), settings, checked["splits"])
+    table.write_pieces(folder / "tokens.parquet", assembly.pieces(), {})
 
 
 def growth_of_ngrams(text: Any, types: int) -> float:

@@ -39,7 +39,6 @@ def plan() -> str:
     counted = measured("merge and estimate", "tokens")
     ngrams, slope = float(large["ngrams"][0]), float(large["slope"][0])
     merging, memory = measured("merge and estimate", "seconds"), measured("merge and estimate", "peak_mib")
-    reading = measured("tokens", "peak_mib") / measured("tokens", "tokens")
     rows: list[tuple[str, list[float], str]] = []
 
     def row(what: str, value: list[float], unit: str) -> None:
@@ -66,7 +65,7 @@ def plan() -> str:
         [EPOCHS * of_documents("pointer") * TRAINED * n / 3600 for n in CORPORA],
         "hours",
     )
-    row("read and tokenise, one process: memory", [reading * n / 1024 for n in CORPORA], "GiB")
+    row("read and tokenise, one process", [per_token("tokens") * n / 3600 for n in CORPORA], "hours")
     heads = ["", *(f"{n:.0e} tokens".replace("e+0", "e").replace("e+", "e") for n in CORPORA), ""]
     lines = ["| " + " | ".join(heads) + " |", "| --- | ---: | ---: | ---: | --- |"]
     lines += [f"| {what} | {' | '.join(map(_short, values))} | {unit} |" for what, values, unit in rows]

@@ -103,7 +103,7 @@ def test_the_plan_grows_from_what_was_measured(tmp_path, monkeypatch):
     # 70% of 10^8 tokens are what was counted; a hundred times as many tokens have ten times as many n-grams.
     assert rows["n-grams of the model, in millions"] == ["10", "32", "316"]
     assert rows["merge and estimate: memory"] == ["2", "6.3", "63"]
-    assert rows["read and tokenise, one process: memory"] == ["100", "1,000", "100,000"]
+    assert rows["read and tokenise, one process"] == ["0.28", "2.8", "278"]
 
     readme = tmp_path / "README.md"
     readme.write_text("before\n<!-- planning -->\nold\n<!-- /planning -->\nafter\n")

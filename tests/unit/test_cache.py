@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnkernel.language.cache import cache_distribution, cache_probabilities, mixture
@@ -190,6 +190,7 @@ def test_nothing_to_read_is_an_error_not_a_nan():
 
 
 @given(st.lists(st.integers(0, 9), max_size=60), st.sampled_from(BETAS))
+@settings(deadline=None)
 def test_any_document_gets_probabilities_that_match_the_definition(tokens, beta):
     vectors = unit_vectors(10, 3, seed=15)
     document = np.array(tokens, dtype=np.int64)

@@ -34,8 +34,8 @@ def test_a_fresh_clone_beside_finished_results_reruns_nothing(project, finished,
     [
         (
             "workflow/attnkernel/language/cache.py",
-            "\n_PANEL: Final = 64",
-            "\n# why\n_PANEL: Final = 64",
+            "\n_BLOCK: Final = 128",
+            "\n# why\n_BLOCK: Final = 128",
             set(),
         ),
         ("workflow/attnkernel/language/cache.py", '"""The kernel cache', '"""A kernel cache', set()),

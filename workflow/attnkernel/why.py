@@ -18,7 +18,9 @@ CLAIMS: Final = "results/claims.parquet"
 SCRIPTS: Final = Path("workflow/scripts")
 PACKAGE: Final = Path("workflow")
 
-Place = tuple[Path, ast.FunctionDef]
+# A class stands for all of its methods.
+Definition = ast.FunctionDef | ast.ClassDef
+Place = tuple[Path, Definition]
 
 _SHARED: Final = {f"{tracking.PACKAGE}.{module}" for module in ("job", "table", "seeding", "corpus.text")}
 
@@ -85,7 +87,7 @@ def computing_job(graph: Graph, path: str, name: str, corpus: str) -> PlannedJob
 
 
 def lines_of_code(job: PlannedJob, name: str, column: str) -> list[str]:
-    """Where a job computes a column: its script, the functions called for the table, the lines that name the column."""
+    """Where a job computes a column: its script, what is called for the table, the lines that name the column."""
     script = SCRIPTS / job.script
     main = _functions(script)["main"]
     called = list(_called(script, _steps_towards(main, name)))
@@ -102,7 +104,7 @@ def lines_of_code(job: PlannedJob, name: str, column: str) -> list[str]:
     ]
 
 
-def _steps_towards(main: ast.FunctionDef, name: str) -> list[ast.stmt]:
+def _steps_towards(main: Definition, name: str) -> list[ast.stmt]:
     """The statements of a script that lead to the table it writes under a name; all, where no statement names it."""
     steps = [step for step in main.body if any(_names_output(node, name) for node in ast.walk(step))]
     if not steps:
@@ -146,7 +148,7 @@ def _place(module: str, function: str) -> Iterator[Place]:
         yield file, _functions(file)[function]
 
 
-def _naming(file: Path, function: ast.FunctionDef, column: str) -> Iterator[tuple[Path, int, str]]:
+def _naming(file: Path, function: Definition, column: str) -> Iterator[tuple[Path, int, str]]:
     lines = file.read_text(encoding="utf-8").splitlines()
     for node in ast.walk(function):
         if isinstance(node, ast.Constant) and node.value == column:
@@ -154,9 +156,9 @@ def _naming(file: Path, function: ast.FunctionDef, column: str) -> Iterator[tupl
 
 
 @cache
-def _functions(file: Path) -> dict[str, ast.FunctionDef]:
+def _functions(file: Path) -> dict[str, Definition]:
     body = ast.parse(file.read_text(encoding="utf-8")).body
-    return {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+    return {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 @cache
