@@ -66,7 +66,8 @@ class Sums(NamedTuple):
     def columns(self) -> Table:
         """As a table, a row a document; `gathered` reads it back."""
         named = {} if self.cluster is None else {"cluster": self.cluster}
-        return {"tokens": self.tokens, "losses": self.losses.reshape(len(self.tokens), -1), **named}
+        documents, caches, lambdas = self.losses.shape
+        return {"tokens": self.tokens, "losses": self.losses.reshape(documents, caches * lambdas), **named}
 
     @classmethod
     def gathered(cls, tables: Iterable[Mapping[str, NDArray[Any]]], lambdas: int) -> Sums:
@@ -75,7 +76,8 @@ class Sums(NamedTuple):
         losses = np.concatenate([part["losses"] for part in parts])
         cluster = np.concatenate([part["cluster"] for part in parts]) if "cluster" in parts[0] else None
         tokens = np.concatenate([part["tokens"] for part in parts])
-        return cls(losses.reshape(len(losses), -1, lambdas), tokens, cluster)
+        documents, mixtures = losses.shape
+        return cls(losses.reshape(documents, mixtures // lambdas, lambdas), tokens, cluster)
 
     def clustered(self) -> Sums:
         """The sums over each cluster instead, in the order in which clusters appear."""
