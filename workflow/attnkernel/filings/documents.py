@@ -10,10 +10,11 @@ from typing import Final
 import numpy as np
 
 from attnkernel.errors import InputError
-from attnkernel.filings import items, prose
+from attnkernel.filings import items, prose, typewritten
 from attnkernel.table import Table
 
-_HTML: Final = re.compile(rb"<(?:html|xhtml|body|document|!doctype)\b", re.IGNORECASE)
+_HTML: Final = re.compile(r"<(?:html|xhtml|body|!doctype|p|div|br|font|span|center)\b[^>]*>", re.IGNORECASE)
+_BEGINNING: Final = 4096  # characters in which HTML shows itself
 
 
 @dataclass(frozen=True)
@@ -75,13 +76,17 @@ def prose_of(filing: Filing, wanted: Sequence[str]) -> tuple[list[str], list[str
     InputError
         The filing is one of EDGAR's refusals, or HTML without any wanted Item, or has no text.
     """
-    text = prose.decode(filing.data)
+    text = prose.decode(filing.data).replace("\r\n", "\n").replace("\r", "\n")
     refused = prose.refusal(text)
     if refused:
         raise InputError(f"{filing.place}: EDGAR's refusal ({refused!r}) and no filing; delete it and fetch it again")
-    html = _HTML.search(filing.data, 0, 4096) is not None
-    paragraphs = prose.paragraphs(text) if html else [" ".join(line.split()) for line in text.split("\n")]
-    paragraphs = [line for line in paragraphs if line]
+    html = _HTML.search(text, 0, _BEGINNING) is not None
+    if html:
+        paragraphs = prose.paragraphs(text)
+    elif typewritten.is_typewritten(text):
+        paragraphs = typewritten.paragraphs(text)
+    else:
+        paragraphs = [stripped for line in text.split("\n") if (stripped := " ".join(line.split()))]
     found, selected = items.select(paragraphs, wanted)
     if html and wanted and not found:
         raise InputError(f"{filing.place}: no heading of Item {' or '.join(wanted)}; set `filings.items` in the config")

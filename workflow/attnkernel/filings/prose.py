@@ -1,4 +1,4 @@
-"""From the HTML of a filing to its prose, one paragraph a line.
+"""From the HTML of a filing to its prose, one paragraph a line; `typewritten` does the same for plain text.
 
 What is left out: the hidden header of inline XBRL, tables of data, and what stands on a page only because it is a page
 (numbers, running heads, links to the contents). What is kept in one piece: a paragraph that a page break cuts in two.
@@ -21,7 +21,8 @@ _ENCODING: Final = re.compile(rb"""(?:<\?xml[^>]*\bencoding|<meta[^>]*\bcharset)
 _LATIN: Final = frozenset(("iso-8859-1", "latin-1", "latin1", "windows-1252", "cp1252"))
 _WRAPPED: Final = re.compile(r"<TEXT>(.*?)(?:</TEXT>|\Z)", re.DOTALL | re.IGNORECASE)
 _XML_DECLARATION: Final = re.compile(r"\s*<\?xml[^>]*\?>")
-_BEGINNING: Final = 4096  # bytes in which an encoding is declared and a wrapper begins
+_BEGINNING: Final = 4096  # bytes in which an encoding is declared
+_WRAPPER_WITHIN: Final = 65_536  # characters of headers of a submission before its first document
 _REFUSAL: Final = re.compile(r"undeclared automated tool|request rate threshold exceeded", re.IGNORECASE)
 _REFUSAL_WITHIN: Final = 20_000
 
@@ -59,12 +60,14 @@ _CUT_LENGTH: Final = 120  # longer than a heading without a full stop is
 
 
 @dataclass(frozen=True)
-class _Line:
+class Line:
+    """A line of a filing, and whether a bullet stood before it."""
+
     text: str
     bullet: bool = False
 
 
-_PAGE: Final = _Line("")  # a page break
+PAGE: Final = Line("")  # a page break
 
 
 def refusal(page: str) -> str | None:
@@ -83,7 +86,7 @@ def decode(data: bytes) -> str:
         text = data.decode("cp1252" if declared and declared[1].decode().lower() in _LATIN else "utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("cp1252", errors="replace")
-    wrapped = _WRAPPED.search(text) if "<DOCUMENT>" in text[:_BEGINNING].upper() else None
+    wrapped = _WRAPPED.search(text) if "<DOCUMENT>" in text[:_WRAPPER_WITHIN].upper() else None
     return wrapped[1] if wrapped else text
 
 
@@ -101,10 +104,15 @@ def paragraphs(html: str) -> list[str]:
     if not text.strip():
         return []
     root = lxml.html.document_fromstring(text, parser=lxml.html.HTMLParser(huge_tree=True))
-    return [line.text for line in _mended(_without_furniture(list(_flow(root))))]
+    return finished(list(_flow(root)))
 
 
-def _flow(root: HtmlElement) -> Iterator[_Line]:
+def finished(lines: Sequence[Line]) -> list[str]:
+    """Paragraphs from the lines of a filing, without page breaks and what stands on a page only because it is one."""
+    return [line.text for line in _mended(_without_furniture(lines))]
+
+
+def _flow(root: HtmlElement) -> Iterator[Line]:
     """Lines of an element, with the page breaks between them; tables inside it are kept or dropped whole."""
     from lxml import etree
 
@@ -116,7 +124,7 @@ def _flow(root: HtmlElement) -> Iterator[_Line]:
             yield from _lines(pieces)
         if event == "start":
             if _page_break(element) == "before":
-                yield _PAGE
+                yield PAGE
             if tag == "table" and element is not root and element.find(".//table") is None:
                 yield from _table(element)
                 walk.skip_subtree()
@@ -126,7 +134,7 @@ def _flow(root: HtmlElement) -> Iterator[_Line]:
                 pieces.append("\n" if tag == "br" else _flat(element.text))
         else:
             if event == "end" and _page_break(element) == "after":
-                yield _PAGE
+                yield PAGE
             if element is not root:
                 pieces.append(_flat(element.tail))
     yield from _lines(pieces)
@@ -152,7 +160,7 @@ def _flat(text: str | None) -> str:
     return text.replace("\n", " ").replace("\r", " ") if text else ""
 
 
-def _lines(pieces: list[str]) -> Iterator[_Line]:
+def _lines(pieces: list[str]) -> Iterator[Line]:
     """The text gathered so far, emptied: one line, or several where two `br` follow each other."""
     text = "".join(pieces).translate(_INVISIBLE)
     pieces.clear()
@@ -160,10 +168,10 @@ def _lines(pieces: list[str]) -> Iterator[_Line]:
         line = " ".join(part.split())
         if line:
             bullet = _BULLET.match(line)
-            yield _Line(line[bullet.end() :] if bullet else line, bullet is not None)
+            yield Line(line[bullet.end() :] if bullet else line, bullet is not None)
 
 
-def _table(table: HtmlElement) -> Iterator[_Line]:
+def _table(table: HtmlElement) -> Iterator[Line]:
     """Lines of a table that only places its text on the page; nothing of a table of data.
 
     The former has at most one cell with text in a row, beside a bullet or a number of the paragraph.
@@ -179,23 +187,23 @@ def _table(table: HtmlElement) -> Iterator[_Line]:
             mark = cells[0][0]
             first = cells[1][0]
             bullet = mark.bullet or _BULLET.fullmatch(mark.text + " ") is not None
-            yield replace(first, bullet=True) if bullet else _Line(f"{mark.text} {first.text}")
+            yield replace(first, bullet=True) if bullet else Line(f"{mark.text} {first.text}")
             yield from cells[1][1:]
         else:
             yield from cells[0]
 
 
-def _cell(cell: HtmlElement) -> list[_Line]:
-    return [line for line in _flow(cell) if line is not _PAGE]
+def _cell(cell: HtmlElement) -> list[Line]:
+    return [line for line in _flow(cell) if line is not PAGE]
 
 
-def _without_furniture(lines: Sequence[_Line]) -> list[_Line]:
+def _without_furniture(lines: Sequence[Line]) -> list[Line]:
     """The lines without page numbers, running heads and links to the contents."""
     heads = _running_heads(lines)
-    kept: list[_Line] = []
+    kept: list[Line] = []
     seen: set[str] = set()
     for place, line in enumerate(lines):
-        if line is not _PAGE and _is_no_prose(line.text):
+        if line is not PAGE and _is_no_prose(line.text):
             continue
         if place in heads:
             # A heading that is repeated on top of every page is the heading where it first stands.
@@ -206,22 +214,22 @@ def _without_furniture(lines: Sequence[_Line]) -> list[_Line]:
     return kept
 
 
-def _running_heads(lines: Sequence[_Line]) -> set[int]:
+def _running_heads(lines: Sequence[Line]) -> set[int]:
     """Places of short lines that stand, but for their digits, at several page breaks."""
-    near = [place for at, line in enumerate(lines) if line is _PAGE for place in _around(lines, at)]
+    near = [place for at, line in enumerate(lines) if line is PAGE for place in _around(lines, at)]
     counts = Counter(_mask(lines[place].text) for place in set(near))
     return {place for place in near if counts[_mask(lines[place].text)] >= _HEAD_REPEATS}
 
 
-def _around(lines: Sequence[_Line], at: int) -> Iterator[int]:
+def _around(lines: Sequence[Line], at: int) -> Iterator[int]:
     for step in (-1, 1):
         for place in range(at + step, at + step * (_HEAD_LINES + 1), step):
-            if not 0 <= place < len(lines) or lines[place] is _PAGE or len(lines[place].text) > _HEAD_LENGTH:
+            if not 0 <= place < len(lines) or lines[place] is PAGE or len(lines[place].text) > _HEAD_LENGTH:
                 break
             yield place
 
 
-def _begins_item(lines: Sequence[_Line], place: int) -> bool:
+def _begins_item(lines: Sequence[Line], place: int) -> bool:
     heading = heading_of(lines[place].text)
     after = lines[place + 1].text if place + 1 < len(lines) else ""
     return heading is not None and (heading[1] != "" or is_title(after))
@@ -239,12 +247,12 @@ def _is_no_prose(text: str) -> bool:
     return any(pattern.fullmatch(text) for pattern in patterns)
 
 
-def _mended(lines: Sequence[_Line]) -> list[_Line]:
+def _mended(lines: Sequence[Line]) -> list[Line]:
     """The lines without page breaks; what a break cut in two is one line again."""
-    mended: list[_Line] = []
+    mended: list[Line] = []
     cut = False
     for line in lines:
-        if line is _PAGE:
+        if line is PAGE:
             cut = bool(mended)
         elif cut and _goes_on(mended[-1], line):
             mended[-1] = replace(mended[-1], text=f"{mended[-1].text} {line.text}")
@@ -255,7 +263,7 @@ def _mended(lines: Sequence[_Line]) -> list[_Line]:
     return mended
 
 
-def _goes_on(before: _Line, after: _Line) -> bool:
+def _goes_on(before: Line, after: Line) -> bool:
     if after.bullet or _TERMINATED.fullmatch(before.text):
         return False
     return after.text[0].islower() or len(before.text) >= _CUT_LENGTH
