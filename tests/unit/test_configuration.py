@@ -66,6 +66,11 @@ def test_the_config_that_ships_is_valid_and_defaults_are_filled_in(config):
         ("features.corpora", ["lee", "mine"], 'config: features.corpora is "mine"; allowed: a corpus of this config'),
         ("circle.settings", [["smoth", 32]], 'config: circle.settings is "smoth"; allowed: a spectrum'),
         ("longlag.compared.far_lag", 7, "config: longlag.compared.far_lag is 7; allowed: a lag of the census"),
+        (
+            "filings.documents",
+            [{"id": "a"}, {"id": "a"}],
+            'filings.documents is "a"; allowed: an id of its own',
+        ),
         ("corpora", None, "config: corpora is null; allowed: a mapping"),
         ("seed", date(2026, 11, 30), 'config: seed is "2026-11-30"; allowed: a whole number'),
     ],

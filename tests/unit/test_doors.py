@@ -68,7 +68,10 @@ def test_a_file_that_cannot_be_read_is_named_with_place_and_remedy(tmp_path, nam
         ({"id": [1.5, float("nan")], "text": ["x", "y"]}, r"row 0: 'id' is 1\.5"),
         ({"id": ["a", "a"], "text": ["x", "y"]}, r"row 1: document id 'a' occurs more than once, first in .*row 0"),
         ({"id": pa.array([2**63 + 1], pa.uint64()), "text": ["x"]}, r"column 'id' has a number too large to hold"),
-        ({"id": ["a"], "text": [["x"]]}, r"column 'text' has type list<.*>, which no table of this project holds"),
+        (
+            {"id": ["a"], "text": [["x"]]},
+            r"column 'text' has type list<.*>; store it as strings, numbers",
+        ),
         ({"id": ["a"], "text": [b"x"]}, r"column 'text' has type binary"),
         ({"id": ["a"], "text": pa.nulls(1)}, r"row 0: 'text' is None"),
         ({"id": pa.array([], pa.string()), "text": pa.array([], pa.string())}, r"there is no document in it"),
@@ -313,3 +316,33 @@ def test_what_failed_jobs_said_last_is_told_without_a_traceback(tmp_path):
         f"a job ended without a word, stopped from outside (for its memory?) or before it began; see {killed}",
     ]
     assert failure.messages([tmp_path / "none.log"]) == []
+
+
+def test_a_key_that_stands_twice_in_a_record_is_named(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "id": "2", "text": "a"}')
+    with pytest.raises(InputError, match=r"a\.jsonl, line 1: the key 'id' occurs more than once; keep one of them"):
+        read(tmp_path)
+
+
+def test_what_a_system_hides_in_a_folder_is_no_document(tmp_path):
+    (tmp_path / "a.txt").write_text("a")
+    (tmp_path / "._a.txt").write_bytes(b"\x00\x05\x16\x07\xff")  # of macOS, beside every file on some disks
+    assert [document.id for document in read(tmp_path)] == ["a.txt"]
+
+
+def test_a_wrong_byte_of_the_published_numbers_is_counted_from_the_start_of_the_file(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + b"x" * 20_000 + b"\xe9")
+    with pytest.raises(InputError, match=r"mine\.csv: not UTF-8 at byte 20003 \(0xe9\)"):
+        claims.read_claims(path)
+
+
+def test_a_column_that_the_published_numbers_have_twice_and_a_line_that_is_no_csv_are_named(tmp_path):
+    path = tmp_path / "mine.csv"
+    for content, message in (
+        (f"{','.join(claims.FIELDS)},unit\n1\n", "column 'unit' occurs more than once"),
+        ('id\n1\n"2"x\n', ", after line 2: not CSV"),
+    ):
+        path.write_text(content)
+        with pytest.raises(InputError, match=message):
+            claims.read_claims(path)

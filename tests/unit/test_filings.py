@@ -1,6 +1,7 @@
 import gzip
 import hashlib
 import io
+import re
 import subprocess
 import tarfile
 from pathlib import Path
@@ -319,3 +320,28 @@ def test_an_archive_without_a_configured_file_is_an_error(tmp_path, monkeypatch)
     pip(monkeypatch, ARCHIVE)
     with pytest.raises(InputError, match=r"no tests/b\.html"):
         sources.read_archive(archive_settings(tmp_path, file="tests/b.html"))
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"%PDF-1.4\n", "a PDF file"),
+        ("<html>".encode("utf-16"), "UTF-16"),
+        (b"PK\x03\x04", "an archive"),
+        (b"<html>\x00", "a binary file (a zero at byte 6)"),
+    ],
+)
+def test_a_file_that_is_no_text_is_no_filing(data, kind):
+    with pytest.raises(InputError, match=rf"^a\.html: {re.escape(kind)} and no text; save it as text in UTF-8"):
+        documents.prose_of(filing(data), [])
+
+
+def test_two_files_of_one_document_are_refused_and_folders_and_hidden_files_are_no_filings(tmp_path):
+    for name in ("a.TXT", ".a.txt"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "b.txt").mkdir()
+    given = settings(folder=str(tmp_path))
+    assert [found.id for found in sources.read_folder(given, sources.folder_files(given))] == ["a"]
+    (tmp_path / "a.html").write_text("x")
+    with pytest.raises(InputError, match="several files are of the document 'a'; keep one of them"):
+        sources.folder_files(given)

@@ -20,6 +20,7 @@ Forms joined by ` and ` must all hold. A claim without a table belongs to a chap
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -97,7 +98,9 @@ class _Found:
     absent: bool = False
 
 
-def compare(claims: Sequence[Mapping[str, str]], tables: Mapping[str, Columns]) -> Table:
+def compare(
+    claims: Sequence[Mapping[str, str]], tables: Mapping[str, Columns], place: str | Path = "published.csv"
+) -> Table:
     """Published and computed numbers with their verdicts, one row a claim; it never fails on a number.
 
     Parameters
@@ -106,15 +109,20 @@ def compare(claims: Sequence[Mapping[str, str]], tables: Mapping[str, Columns]) 
         Rows of `config/published.csv`, with `FIELDS`.
     tables
         Tables by name.
+    place
+        The file that the claims are from, for messages.
 
     Raises
     ------
     InputError
         The claims themselves are malformed: a field or id is missing or repeated, or a test has no meaning.
     """
-    _check_fields(claims)
+    _check_fields(claims, place)
     found = {claim["id"]: _look_up(claim, tables) for claim in claims}
-    rows = [_judge(claim, found) for claim in claims]
+    try:
+        rows = [_judge(claim, found) for claim in claims]
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
     return {
         name: np.array([row[name] for row in rows], dtype=np.float64 if name in _NUMBERS else object)
         for name in _COLUMNS
@@ -182,41 +190,44 @@ def read_claims(path: str | Path) -> list[dict[str, str]]:
         The file is not UTF-8, not CSV, or holds no claim.
     """
     try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            claims = list(csv.DictReader(file, strict=True))
+        text = Path(path).read_bytes().decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         wrong = f"0x{error.object[error.start]:02x}"
         raise InputError(f"{path}: not UTF-8 at byte {error.start} ({wrong}); save it as CSV in UTF-8") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); set `published` in the config") from None
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        claims = list(reader)
     except csv.Error as error:
-        raise InputError(f"{path}: not CSV ({error}); quote fields that hold commas, quotes or line ends") from None
+        raise InputError(
+            f"{path}, after line {reader.line_num}: not CSV ({error}); quote fields that hold commas, quotes or line ends"
+        ) from None
+    repeated = [name for name, count in Counter(reader.fieldnames or []).items() if count > 1]
+    if repeated:
+        raise InputError(f"{path}: column {repeated[0]!r} occurs more than once; rename or remove one")
     if not claims:
         raise InputError(f"{path}: there is no number in it; its columns are {', '.join(FIELDS)}")
     return claims
 
 
-def _check_fields(claims: Sequence[Mapping[str, str]]) -> None:
+def _check_fields(claims: Sequence[Mapping[str, str]], place: str | Path) -> None:
     for number, claim in enumerate(claims, start=2):
         if None in claim:
-            raise InputError(
-                f"published.csv, line {number}: more fields than columns; quote a field that holds a comma"
-            )
+            raise InputError(f"{place}, line {number}: more fields than columns; quote a field that holds a comma")
         absent = [field for field in FIELDS if claim.get(field) is None]
         if absent:
-            raise InputError(f"published.csv, line {number}: column {absent[0]!r} is missing; add it, empty if need be")
+            raise InputError(f"{place}, line {number}: column {absent[0]!r} is missing; add it, empty if need be")
         if not _is_printed(claim["published"]):
             raise InputError(
-                f"published.csv, line {number}: published is {claim['published']!r}; a number, true or false is needed"
+                f"{place}, line {number}: published is {claim['published']!r}; a number, true or false is needed"
             )
         odd = next((part for part in claim["row"].split(";") if part and "=" not in part), None)
         if odd is not None:
-            raise InputError(
-                f"published.csv, line {number}: the condition {odd!r} has no meaning; write column=value;..."
-            )
+            raise InputError(f"{place}, line {number}: the condition {odd!r} has no meaning; write column=value;...")
     repeated = [name for name, count in Counter(claim["id"] for claim in claims).items() if count > 1]
     if repeated:
-        raise InputError(f"published.csv: id {repeated[0]!r} occurs more than once; rename one of the rows")
+        raise InputError(f"{place}: id {repeated[0]!r} occurs more than once; rename one of the rows")
 
 
 def _is_printed(text: str) -> bool:
@@ -326,7 +337,7 @@ def _verdict(form: str, claim: Mapping[str, str], ours: _Found, found: Mapping[s
             return _compared(word, ours.value, _operand(rest[0], ours, found))
     except (ArithmeticError, IndexError, KeyError, ValueError, TypeError):
         pass
-    raise InputError(f"published.csv: claim {claim['id']}: the test {form!r} has no meaning")
+    raise InputError(f"claim {claim['id']}: the test {form!r} has no meaning; see the test of other rows")
 
 
 def _inside(deviation: float, tolerance: float) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
@@ -170,6 +171,10 @@ def contradictions(config: Mapping[str, Any]) -> list[str]:
     spectra = config["circle"]["spectra"]
     for name, _ in config["circle"]["settings"]:
         require(name in spectra, "circle.settings", name, f"a spectrum of circle.spectra: {', '.join(spectra)}")
+    filings = config["filings"]
+    for key, listed in (("documents", filings["documents"]), ("archive.documents", filings["archive"]["documents"])):
+        repeated = [name for name, count in Counter(document["id"] for document in listed).items() if count > 1]
+        require(not repeated, f"filings.{key}", ", ".join(repeated), "an id of its own for each document")
     longlag = config["longlag"]
     compared, lags = longlag["compared"], longlag["census"]["lags"]
     biases = longlag["forget_biases"]

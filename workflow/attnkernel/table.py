@@ -459,7 +459,7 @@ def _from_arrow(path: str | Path, name: str, column: pa.ChunkedArray) -> NDArray
             raise InputError(f"{path}: column {name!r} has a number too large to hold ({error}); mend it") from None
     if pa.types.is_boolean(kind):
         return _numbers(column, np.bool_, False)
-    raise InputError(f"{path}: column {name!r} has type {kind}, which no table of this project holds")
+    raise InputError(f"{path}: column {name!r} has type {kind}; store it as strings, numbers or truth values")
 
 
 def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:

@@ -9,7 +9,7 @@ from attnkernel.job import Job, log, run
 def main(job: Job) -> None:
     published = claims.read_claims(job.input.published)
     tables = {Path(path).stem: table.read(path) for path in job.input.tables}
-    comparison = claims.compare(published, tables)
+    comparison = claims.compare(published, tables, job.input.published)
     log.info(claims.summary(comparison))
     job.publish("claims", comparison)
     job.publish("calibration", claims.calibration(comparison))

@@ -14,6 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -73,7 +74,7 @@ def files(path: str) -> list[Path]:
         return [place]
     if not place.is_dir():
         raise InputError(f"{path}: there is no such file or folder; set the corpus's `path` in the config")
-    found = sorted(file for file in place.rglob("*") if file.is_file() and kind_of(file) in _SUFFIXES)
+    found = sorted(file for file in place.rglob("*") if is_document(file) and kind_of(file) in _SUFFIXES)
     if not found:
         raise InputError(f"{path}: the folder holds no document; it may hold {_KINDS}")
     return found
@@ -171,6 +172,11 @@ def kind_of(path: Path) -> str:
     return Path(name.removesuffix(".gz")).suffix
 
 
+def is_document(path: Path) -> bool:
+    """Whether a path is a file that somebody put there: systems and editors hide theirs behind a leading dot."""
+    return path.is_file() and not path.name.startswith(".")
+
+
 def _check_patterns(settings: Mapping[str, Any]) -> None:
     for name in ("heading", "group_pattern"):
         try:
@@ -232,16 +238,26 @@ def _from_json_lines(text: str, path: Path, settings: Mapping[str, Any]) -> Iter
             continue
         place = f"{path}, line {number}"
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=partial(_unrepeated, place))
         except json.JSONDecodeError as error:
             raise InputError(
                 f"{place}: not JSON ({error.msg} at column {error.colno}); each line must be one JSON object"
             ) from None
+        except InputError:
+            raise
         except (ValueError, RecursionError) as error:  # a number of thousands of digits, or nesting without end
             raise InputError(f"{place}: JSON that no program here can hold ({error}); mend the line") from None
         if not isinstance(record, dict):
             raise InputError(f"{place}: not a JSON object; write {{...}} with the text and the id")
         yield place, _document(record, place, settings)
+
+
+def _unrepeated(place: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        repeated = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise InputError(f"{place}: the key {repeated!r} occurs more than once; keep one of them")
+    return record
 
 
 def _from_parquet(path: Path, settings: Mapping[str, Any]) -> Iterator[Placed]:

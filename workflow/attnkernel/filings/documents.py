@@ -14,6 +14,7 @@ from attnkernel.filings import items, prose, typewritten
 from attnkernel.table import Table
 
 _HTML: Final = re.compile(r"<(?:html|xhtml|body|!doctype|p|div|br|font|span|center)\b[^>]*>", re.IGNORECASE)
+_OTHER: Final = {b"%PDF": "a PDF file", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16", b"PK\x03\x04": "an archive"}
 _BEGINNING: Final = 4096  # characters in which HTML shows itself
 
 
@@ -66,6 +67,14 @@ def document_table(filings: Sequence[Filing], wanted: Sequence[str]) -> Table:
     return {name: np.array(values, dtype=object) for name, values in columns.items()}
 
 
+def _require_text(filing: Filing) -> None:
+    kind = next((kind for start, kind in _OTHER.items() if filing.data.startswith(start)), None)
+    if kind is None and b"\0" in filing.data:
+        kind = f"a binary file (a zero at byte {filing.data.index(0)})"
+    if kind:
+        raise InputError(f"{filing.place}: {kind} and no text; save it as text in UTF-8, or as HTML")
+
+
 def prose_of(filing: Filing, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
     """The wanted Items that a filing has, and their paragraphs.
 
@@ -74,8 +83,9 @@ def prose_of(filing: Filing, wanted: Sequence[str]) -> tuple[list[str], list[str
     Raises
     ------
     InputError
-        The filing is one of EDGAR's refusals, or HTML without any wanted Item, or has no text.
+        The filing is no text, one of EDGAR's refusals, or HTML without any wanted Item, or has no text.
     """
+    _require_text(filing)
     text = prose.decode(filing.data).replace("\r\n", "\n").replace("\r", "\n")
     refused = prose.refusal(text)
     if refused:

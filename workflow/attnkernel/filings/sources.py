@@ -5,18 +5,19 @@ Like `corpus.readers`, this module is an edge of the pipeline: it reads files an
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
 import subprocess
 import sys
 import tarfile
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from attnkernel import table
+from attnkernel.corpus import readers
 from attnkernel.errors import InputError
 from attnkernel.filings.documents import Filing
 
@@ -73,15 +74,20 @@ def folder_files(settings: Mapping[str, Any]) -> list[Path]:
     Raises
     ------
     InputError
-        The folder or a document of it is missing.
+        The folder or a document of it is missing, or several files are of one document.
     """
     folder = Path(settings["folder"] or "")
     if not settings["folder"] or not folder.is_dir():
         raise InputError(f"{settings['folder']}: there is no such folder; set `filings.folder` in the config")
-    files = sorted(path for path in folder.iterdir() if path.name.endswith(_SUFFIXES))
+    files = sorted(
+        path for path in folder.iterdir() if readers.is_document(path) and path.name.lower().endswith(_SUFFIXES)
+    )
     if not settings["documents"]:
         if not files:
             raise InputError(f"{folder}: the folder holds no filing; it may hold {', '.join(_SUFFIXES)}")
+        repeated = [name for name, count in Counter(map(_stem, files)).items() if count > 1]
+        if repeated:
+            raise InputError(f"{folder}: several files are of the document {repeated[0]!r}; keep one of them")
         return files
     by_id = {_stem(path): path for path in reversed(files)}
     for document in settings["documents"]:
@@ -99,11 +105,12 @@ def read_folder(settings: Mapping[str, Any], paths: Sequence[str | Path]) -> lis
     Raises
     ------
     InputError
-        A file is not a whole gzip file.
+        A file cannot be read, or is not a whole gzip file.
     """
     known = {document["id"]: document for document in settings["documents"]}
     return [
-        _filing(known.get(_stem(path), {"id": _stem(path)}), "folder", path, _bytes(path)) for path in map(Path, paths)
+        _filing(known.get(_stem(path), {"id": _stem(path)}), "folder", path, readers.contents(path))
+        for path in map(Path, paths)
     ]
 
 
@@ -181,12 +188,4 @@ def _filing(document: Mapping[str, Any], source: str, place: str | Path, data: b
 
 
 def _stem(path: Path) -> str:
-    return path.name.removesuffix(".gz").rpartition(".")[0]
-
-
-def _bytes(path: Path) -> bytes:
-    data = path.read_bytes()
-    try:
-        return gzip.decompress(data) if path.suffix == ".gz" else data
-    except (OSError, EOFError) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error}); fetch it again") from None
+    return re.sub(r"\.gz$", "", path.name, flags=re.IGNORECASE).rpartition(".")[0]
