@@ -29,6 +29,14 @@ def test_a_project_is_found_from_any_folder_in_it(tmp_path):
         project_folder(tmp_path.parent)
 
 
+def test_a_name_that_no_corpus_can_have_is_refused_before_a_stanza_is_written(monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert cli.main(["new-corpus", "tests", "--name", "9x"]) == cli.MISTAKE
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("--name 9x: begin with a lower-case letter")
+
+
 @pytest.mark.parametrize("arguments", [[], ["audit"], ["audit", "a", "--all"], ["why"]])
 def test_a_command_that_is_not_complete_is_refused_with_its_usage(arguments, capsys):
     with pytest.raises(SystemExit) as stopped:

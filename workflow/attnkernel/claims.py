@@ -201,7 +201,7 @@ def read_claims(path: str | Path) -> list[dict[str, str]]:
         claims = list(reader)
     except csv.Error as error:
         raise InputError(
-            f"{path}, after line {reader.line_num}: not CSV ({error}); quote fields that hold commas, quotes or line ends"
+            f"{path}, after line {reader.line_num}: not CSV ({error}); quote fields that hold commas, quotes or lines"
         ) from None
     repeated = [name for name, count in Counter(reader.fieldnames or []).items() if count > 1]
     if repeated:

@@ -99,6 +99,8 @@ def new_corpus(given: argparse.Namespace) -> int:
     _enter_project()
     config = configuration.checked(configuration.read("config/config.yaml"), _SCHEMA)
     name = given.name or discover.corpus_name(str(folder))
+    if name != discover.corpus_name(name):
+        raise InputError(f"--name {name}: begin with a lower-case letter, and use such letters, digits, - and _ only")
     found = discover.survey(os.path.relpath(folder), configuration.corpus_defaults(_SCHEMA), config["splits"])
     print(discover.overlay(name, found), end="")
     for line in (*found.notes, *(f"PROBLEM: {problem}" for problem in found.problems)):
