@@ -150,3 +150,10 @@ def test_filings_without_a_source_are_not_run_and_say_how_to_run_them():
     comparison = claims.compare([{**given, "kind": "filings"}, {**given, "id": "b", "kind": "exact"}], empty)
     assert comparison["status"].tolist() == ["not run", "failed"]
     assert "--forcerun filings_documents" in comparison["reason"][0]
+
+
+@pytest.mark.parametrize(("condition", "status"), [("> 1e9", "failed"), ("true if @b", "reported")])
+def test_a_test_with_a_condition_binds_only_where_the_condition_is_true(condition, status):
+    given = {**claim("1", condition), "published": ""}
+    other = {**claim("1", "reported"), "id": "b", "published": ""}
+    assert claims.compare([given, other], TABLES)["status"][0] == status

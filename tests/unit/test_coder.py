@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attnkernel.corpus.readers import Document
 from attnkernel.language import blend, coder, filing_blend
 from attnkernel.language.filing_tables import RAW
 
@@ -18,6 +19,7 @@ SETTINGS = {
     "rescaling": [20, 0.7],
     "rate": 0.2,
     "speller_order": 4,
+    "pool": None,
 }
 TRAINING = "The cost of revenue rose. The price of oil fell.\nCosts and prices of oil and gas rose in 2023.\n" * 3
 LONG = "The Company’s costs rose; Zyltech’s fell.\nZyltech, like ExxonMobil, sells oil in 2024 — and gas.\n" * 8
@@ -26,7 +28,7 @@ LONG = "The Company’s costs rose; Zyltech’s fell.\nZyltech, like ExxonMobil,
 @pytest.fixture(scope="module")
 def models():
     with pytest.warns(UserWarning, match="falling back"):
-        return filing_blend.prepared([TRAINING], RAW, SETTINGS)
+        return filing_blend.prepared([Document("a", "a", TRAINING)], RAW, SETTINGS, np.random.SeedSequence(0))
 
 
 def sent(text, models):

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from attnkernel.corpus.readers import Document
 from attnkernel.corpus.text import Text
 from attnkernel.figures import filings as figures
 from attnkernel.figures import style
-from attnkernel.language import filing_blend, open_vocabulary
+from attnkernel.language import filing_blend, filing_tables, open_vocabulary
 from attnkernel.language.filing_tables import token_columns
 
 SETTINGS = {
@@ -28,6 +29,8 @@ SETTINGS = {
     "rate": 0.2,
     "betas": [0.0, 4.0],
     "lambdas": [0.5, 0.9],
+    "pool": None,
+    "claimed": ["one", "other"],
 }
 ONE = "The Company’s costs rose, as costs of Zyltech rose.\nZyltech sells to the Company in Europe.\n" * 3
 OTHER = "Prices of oil fell in Europe.\nThe Company sells oil, and the costs of oil fell.\n" * 3
@@ -48,7 +51,8 @@ def corpus():
 
 
 def made(documents, corpus):
-    runs = [filing_blend.scores(documents, corpus, priming, SETTINGS) for priming in (None, filing_blend.OTHERS)]
+    seed = np.random.SeedSequence(0)
+    runs = [filing_blend.scores(documents, corpus, priming, SETTINGS, seed) for priming in (None, filing_blend.OTHERS)]
     texts = [("", "", ""), *((name, "whole", text) for name, text in zip(*documents.values(), strict=True))]
     parts = []
     for name, excerpt, text in texts if len(documents["id"]) else texts[:1]:
@@ -68,9 +72,10 @@ def found(corpus):
 
 
 def test_the_other_filings_prime_and_never_the_document_itself():
-    assert filing_blend.primers(DOCUMENTS, "one", filing_blend.OTHERS) == [OTHER]
+    text = Document("a", "group", "text")
+    assert filing_blend.primers(DOCUMENTS, "one", filing_blend.OTHERS) == [Document("other", "other", OTHER)]
     assert filing_blend.primers(DOCUMENTS, "one", None) == []
-    assert filing_blend.primers(DOCUMENTS, "one", ["text"]) == ["text"]
+    assert filing_blend.primers(DOCUMENTS, "one", [text]) == [text]
 
 
 def test_priming_with_text_of_the_kind_saves_bits(found):
@@ -96,6 +101,29 @@ def test_the_last_step_of_the_ablation_is_the_blend(found):
     bits = {model: table["bits"][table["model"] == model] for model in ("blend", "weights by context")}
     assert np.array_equal(bits["blend"], bits["weights by context"])
     assert set(table["excerpt"]) == {"120"}
+
+
+def test_the_steps_begin_with_a_trigram_and_have_a_row_of_the_higher_order(found):
+    table = found[1]["filings_ablation"]
+    assert {"static speller", "kernel of one word", "Kneser-Ney of order 3"} <= set(table["model"])
+    bits = {model: table["bits"][table["model"] == model] for model in ("kernel of one word", "Kneser-Ney of order 3")}
+    # Here both are trigrams: the same model by two ways.
+    assert bits["kernel of one word"] == pytest.approx(bits["Kneser-Ney of order 3"], rel=1e-9)
+
+
+def test_documents_that_no_claim_is_about_are_known_as_such(found, corpus):
+    tables = found[1]
+    for claimed, holds in ((["one", "other", "another"], True), (["one"], False)):
+        shapes = filing_tables.shape_table(
+            tables["filings"], tables["filings_coded"], tables["filings_regret"], NAMES, claimed
+        )
+        assert shapes["holds"][shapes["shape"] == "documents of the claims"].tolist() == [holds]
+
+
+def test_a_single_document_has_tables_without_a_primed_match(corpus):
+    single = {name: values[:1] for name, values in DOCUMENTS.items()}
+    shapes = made(single, corpus)[1]["filings_shapes"]
+    assert shapes["value"][shapes["shape"] == "primed blend below each compressor"].tolist() == [-np.inf]
 
 
 def test_stated_bits_are_those_of_the_tokens(found):

@@ -12,7 +12,8 @@ SEED = np.random.SeedSequence(5)
 def test_every_hand_written_gradient_holds_both_ways():
     table = gradients_table(SEED)
     assert set(table["model"]) == {
-        "circle layer", "population risk", "learned kernel", "attention", "Elman", "LSTM", "all",
+        "circle layer", "population risk", "learned kernel", "attention", "Elman", "LSTM",
+        "pool of experts", "recurrent network", "all",
     }  # fmt: skip
     assert table["holds"].all()
     assert table["complex_step"].max() <= 1e-10

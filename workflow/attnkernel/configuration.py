@@ -24,7 +24,7 @@ _CORPUS_NAMES: Final = (
     ("propositions", "corpus"),
     ("features", "corpora"),
     ("filing_codes", "article_corpus"),
-    ("filing_codes", "gain_corpus"),
+    ("filing_codes", "gain_corpora"),
     ("laboratory", "text"),
 )
 _TYPES: Final = {

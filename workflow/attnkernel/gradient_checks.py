@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from attnkernel import circle, denoiser
 from attnkernel.gradients import central_difference, complex_step, relative_error
-from attnkernel.language import pointer
+from attnkernel.language import gating, pointer, recurrent
 from attnkernel.longlag.attention import Attention
 from attnkernel.longlag.elman import Elman
 from attnkernel.longlag.lstm import LSTM
@@ -46,8 +46,8 @@ def gradients_table(seed: np.random.SeedSequence) -> Table:
     One row a model and parameter: model, parameter, size (entries), complex_step and central_difference (relative
     errors), holds (at most 1e-10 and 1e-6); the last row, `all`, has the largest of each and holds if all do.
     """
-    circle_seed, pointer_seed, lag_seed = seed.spawn(3)
-    pairs = [*_circle(circle_seed), *_pointer(pointer_seed), *_longlag(lag_seed)]
+    circle_seed, pointer_seed, lag_seed, code_seed = seed.spawn(4)
+    pairs = [*_circle(circle_seed), *_pointer(pointer_seed), *_longlag(lag_seed), *_filing_codes(code_seed)]
     exact = np.array([relative_error(pair.gradient, complex_step(pair.loss, pair.point)) for pair in pairs])
     close = np.array([relative_error(pair.gradient, central_difference(pair.loss, pair.point)) for pair in pairs])
     holds = (exact <= COMPLEX_STEP) & (close <= CENTRAL_DIFFERENCE)
@@ -93,6 +93,39 @@ def pointer_loss(document: NDArray[np.int64], vectors: Floats, A: NDArray[Any], 
     return sum(terms) / len(terms)
 
 
+def pool_loss(parameters: Mapping[str, NDArray[Any]], inputs: Floats, known: Floats, node: Any, outcome: Floats) -> Any:
+    """Mean surprise of the outcomes of decisions under the log-linear pool, decision by decision."""
+    total = 0.0
+    for said, place, which, up in zip(inputs, known, node, outcome, strict=True):
+        hidden = np.tanh(said @ parameters["C"] + place @ parameters["A"] + parameters["b"][which])
+        odds = said @ (parameters["w"] + hidden @ parameters["G"]) + hidden @ parameters["v"]
+        total = total - np.log(1.0 / (1.0 + np.exp(-odds if up else odds)))
+    return total / len(outcome)
+
+
+def recurrent_loss(
+    parameters: Mapping[str, NDArray[Any]], lane: Any, targets: Any, lowered: Mapping[int, float], masks: Floats
+) -> Any:
+    """Summed surprise of a lane's targets among sampled words under a long short-term memory, word by word.
+
+    `lowered` has what each drawn word's logit is lowered by; other words than these and the target take no part.
+    """
+    width = parameters["word"].shape[1]
+    output, memory, total = np.zeros(width), np.zeros(width), 0.0
+    for word, target, mask_in, mask_out in zip(lane, targets, *masks, strict=True):
+        both = np.concatenate([parameters["word"][word] * mask_in, output])
+        into, keep, out, update = np.split(both @ parameters["weight"] + parameters["offset"], 4)
+        memory = memory / (1.0 + np.exp(-keep)) + np.tanh(update) / (1.0 + np.exp(-into))
+        output = np.tanh(memory) / (1.0 + np.exp(-out))
+        logits = {
+            other: parameters["word"][other] @ (output * mask_out) + parameters["bias"][other] - lowered.get(other, 0.0)
+            for other in {*lowered, target}
+        }
+        own = logits[target] + lowered.get(target, 0.0)
+        total = total - own + np.log(sum(np.exp(logits[other]) for other in logits if other != target) + np.exp(own))
+    return total
+
+
 def _circle(seed: np.random.SeedSequence) -> Iterator[Pair]:
     rng = np.random.default_rng(seed)
     n, sigma, spectrum = 8, 0.5, {1: 1.0, 2: 0.25}
@@ -134,3 +167,40 @@ def _replacing(model: Any, weights: Mapping[str, Floats], symbols: Any, name: st
         return cross_entropy(model.logits(cast, symbols), symbols[0])[0].mean(axis=-1).sum()
 
     return loss
+
+
+def _filing_codes(seed: np.random.SeedSequence) -> Iterator[Pair]:
+    rng = np.random.default_rng(seed)
+    rows, experts, features, width, nodes = 7, 3, 2, 4, 3
+    shapes = {
+        "w": (experts,), "G": (width, experts), "v": (width,),
+        "C": (experts, width), "A": (features, width), "b": (nodes, width),
+    }  # fmt: skip
+    pool = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
+    inputs, known = rng.standard_normal((rows, experts)), rng.standard_normal((rows, features))
+    node, outcome = rng.integers(nodes, size=rows), rng.integers(2, size=rows).astype(np.float64)
+    for name, gradient in gating.loss(pool, inputs, known, node, outcome)[1].items():
+        replaced = _replaced(pool_loss, pool, name, inputs, known, node, outcome)
+        yield Pair("pool of experts", name, gradient, replaced, pool[name])
+    types, window = 6, 4
+    shapes = {"word": (types, width), "bias": (types,), "weight": (2 * width, 4 * width), "offset": (4 * width,)}
+    network = {name: 0.5 * rng.standard_normal(shape) for name, shape in shapes.items()}
+    words, targets = rng.integers(types, size=(2, window))
+    lowered = {0: -0.4, 3: -1.5}
+    candidates = np.union1d(list(lowered), targets)
+    correction = np.array([lowered.get(row, np.inf) for row in candidates.tolist()])
+    masks = rng.integers(3, size=(2, window, width)) / 2.0
+    arguments = (words[:, None], targets[:, None], candidates, correction, np.zeros((2, 1, width)))
+    gradients = recurrent.loss(network, *arguments, list(masks[:, :, None]))[1]
+    rows_of = {"word": np.union1d(candidates, words), "bias": candidates}
+    for name, gradient in gradients.items():
+        whole = np.zeros_like(network[name])
+        whole[rows_of.get(name, ...)] = gradient
+        replaced = _replaced(recurrent_loss, network, name, words.tolist(), targets.tolist(), lowered, masks)
+        yield Pair("recurrent network", name, whole, replaced, network[name])
+
+
+def _replaced(
+    loss: Callable[..., Any], parameters: Mapping[str, Floats], name: str, *arguments: Any
+) -> Callable[[NDArray[Any]], Any]:
+    return lambda value: loss({**parameters, name: value}, *arguments)

@@ -19,7 +19,7 @@ class Adam:
     Parameters
     ----------
     parameters
-        Named float64 arrays; `update` changes them in place.
+        Named floating arrays; `update` changes them in place.
     step
         Step size (alpha in the paper).
     decay
@@ -41,8 +41,15 @@ class Adam:
         self._second = {name: np.zeros_like(value) for name, value in parameters.items()}
         self._time = 0
 
-    def update(self, gradients: Parameters) -> None:
+    def update(self, gradients: Parameters, scale: float = 1.0) -> None:
         """Take one descent step along `gradients`, which has the names and shapes of the parameters.
+
+        Parameters
+        ----------
+        gradients
+            Of the loss.
+        scale
+            Of the step, for one that changes as training goes on.
 
         Raises
         ------
@@ -58,5 +65,5 @@ class Adam:
             first += (1.0 - beta1) * gradient
             second *= beta2
             second += (1.0 - beta2) * gradient**2
-            change = (self._step / correct1) * first / (np.sqrt(second / correct2) + self._epsilon)
+            change = (self._step * scale / correct1) * first / (np.sqrt(second / correct2) + self._epsilon)
             np.subtract(parameter, change, out=parameter)

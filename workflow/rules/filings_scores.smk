@@ -3,7 +3,7 @@
 #   makes   the tables of code lengths and of what the cache copied
 CODES = config["filing_codes"]
 ARTICLE = CODES["article_corpus"]
-GAIN = CODES["gain_corpus"]
+GAIN = CODES["gain_corpora"]
 # The settings of the blend itself.
 BLEND = [
     "order",
@@ -84,6 +84,7 @@ rule filings_blend:
         settings=filing_settings,
         priming=filing_priming,
         min_count=LANGUAGE["min_count"],
+        seed=config["seed"],
     script:
         "../scripts/filings_blend.py"
 
@@ -140,12 +141,12 @@ rule filings_figures:
 
 
 rule filings_gain:
-    """What the blend gains over Kneser-Ney on a real corpus, beside the kernel cache of one word of context."""
+    """What the blend gains over Kneser-Ney on real corpora, beside the kernel cache of one word of context."""
     input:
-        tokens=f"results/corpora/{GAIN}/tokens.parquet",
-        scores=f"results/language/{GAIN}/scores-heldout.parquet",
-        grid=f"results/language/{GAIN}/grid.parquet",
-        epochs=f"results/language/{GAIN}/epochs.parquet",
+        tokens=expand("results/corpora/{corpus}/tokens.parquet", corpus=GAIN),
+        scores=expand("results/language/{corpus}/scores-heldout.parquet", corpus=GAIN),
+        grid=expand("results/language/{corpus}/grid.parquet", corpus=GAIN),
+        epochs=expand("results/language/{corpus}/epochs.parquet", corpus=GAIN),
     output:
         **published_tables(["filings_gain"]),
     log:
@@ -156,7 +157,7 @@ rule filings_gain:
     params:
         code=code("filings_gain.py"),
         settings={key: CODES[key] for key in BLEND},
-        corpus=GAIN,
+        corpora=GAIN,
         min_count=LANGUAGE["min_count"],
     script:
         "../scripts/filings_gain.py"

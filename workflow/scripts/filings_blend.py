@@ -1,18 +1,20 @@
 """Score, code and decode the filings' excerpts under the blend, cold or primed."""
 
 from attnkernel import table
-from attnkernel.corpus.readers import read_texts
+from attnkernel.corpus.readers import files, read_documents
 from attnkernel.corpus.text import read_text
 from attnkernel.job import Job, run
 from attnkernel.language import filing_blend
+from attnkernel.seeding import seed_sequence
 
 
 def main(job: Job) -> None:
     documents = table.read(job.input.documents, ["id", "text"])
     corpus = read_text(job.input.tokens, job.params.min_count)
     priming = job.params.priming
-    texts = read_texts(priming) if isinstance(priming, dict) else priming
-    found = filing_blend.scores(documents, corpus, texts, job.params.settings)
+    texts = read_documents(priming, files(priming["path"])) if isinstance(priming, dict) else priming
+    seed = seed_sequence(job.params.seed, "filings-blend")
+    found = filing_blend.scores(documents, corpus, texts, job.params.settings, seed)
     for name, columns in found._asdict().items():
         job.write(job.output[name], columns)
 

@@ -1,4 +1,4 @@
-"""What the blend gains over Kneser-Ney on a real corpus, beside the kernel cache of one word of context."""
+"""What the blend gains over Kneser-Ney on real corpora, beside the kernel cache of one word of context."""
 
 from attnkernel import table
 from attnkernel.corpus.text import read_text
@@ -8,12 +8,15 @@ from attnkernel.language.scored import read_scores
 
 
 def main(job: Job) -> None:
-    text = read_text(job.input.tokens, job.params.min_count)
-    heldout = read_scores(job.input.scores, text.of("heldout"))
-    grid, epochs = table.read(job.input.grid), table.read(job.input.epochs)
-    gains = real_gain.gain_table(text, heldout, grid, epochs, job.params.settings)
-    log.info("the blend gains %.2f times what the kernel cache gains", gains["ratio"][-1])
-    job.publish("filings_gain", table.with_constant(gains, "corpus", job.params.corpus))
+    inputs = zip(job.params.corpora, *map(job.paths, ("tokens", "scores", "grid", "epochs")), strict=True)
+    parts = []
+    for corpus, tokens, scores, grid, epochs in inputs:
+        text = read_text(tokens, job.params.min_count)
+        heldout = read_scores(scores, text.of("heldout"))
+        gains = real_gain.gain_table(text, heldout, table.read(grid), table.read(epochs), job.params.settings)
+        log.info("%s: the blend gains %.2f times what the kernel cache gains", corpus, gains["ratio"][-1])
+        parts.append(table.with_constant(gains, "corpus", corpus))
+    job.publish("filings_gain", table.concatenate(parts))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What each code takes for each filing, step by step and in bytes, and what the cache copied."""
 
 from attnkernel import table
-from attnkernel.corpus.readers import read_texts
+from attnkernel.corpus.readers import files, read_documents
 from attnkernel.job import Job, log, run
 from attnkernel.language import filing_blend
 
@@ -11,7 +11,7 @@ def main(job: Job) -> None:
     if not len(documents["id"]):
         log.warning("there are no filings: nothing to code")
     priming = job.params.priming
-    texts = read_texts(priming) if isinstance(priming, dict) else priming
+    texts = read_documents(priming, files(priming["path"])) if isinstance(priming, dict) else priming
     paths = zip(*(job.paths(name) for name in filing_blend.Scores._fields), strict=True)
     runs = [filing_blend.Scores(*map(table.read, run)) for run in paths]
     article = table.read(job.input.article)

@@ -118,11 +118,6 @@ def each_document(settings: Mapping[str, Any], paths: Iterable[Path]) -> Iterato
         raise InputError(f"{settings['path']}: there is no document in it; set the corpus's `path` in the config")
 
 
-def read_texts(settings: Mapping[str, Any]) -> list[str]:
-    """The texts of all documents of a corpus, in the order of its files; raises as `read_documents`."""
-    return [document.text for document in read_documents(settings, files(settings["path"]))]
-
-
 def decode(data: bytes, path: Path) -> str:
     """UTF-8 text.
 

@@ -7,7 +7,7 @@ token. Prediction and learning use earlier tokens alone, so that a decoder can f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from attnkernel.language import vectors
 from attnkernel.language.kneser_ney import END, START, UNKNOWN, Backoff, estimate
+from attnkernel.language.recurrent import Reader, Recurrent
 from attnkernel.language.speller import Speller
 
 Floats = NDArray[np.float64]
@@ -26,6 +27,7 @@ LOG_LINEAR: Final = "log-linear"
 KERNEL: Final = "kernel"
 CONTEXT_KERNEL: Final = "context kernel"
 RECENT: Final = "recent"
+RECURRENT: Final = "recurrent network"
 NOVEL: Final = "novel"
 # What is taken from the counts of skipped pairs.
 _DISCOUNT: Final = 0.75
@@ -61,6 +63,8 @@ class Trained:
         Relative frequency of each word, never 0, (types,).
     skips
         Skipped pairs at several distances.
+    recurrent
+        A recurrent network, if one was trained.
     """
 
     vocabulary: list[str]
@@ -68,6 +72,7 @@ class Trained:
     similarity: Floats
     unigram: Floats
     skips: tuple[Skips, ...]
+    recurrent: Recurrent | None = None
 
 
 def train(text: Integers, vocabulary: Sequence[str], settings: Mapping[str, Any]) -> Trained:
@@ -156,6 +161,7 @@ class Experts:
     * `context kernel`: the same over the last words, their similarities weighted;
     * `recent`: a unigram cache that forgets;
     * `document N`: what has followed the last N words in the document;
+    * `recurrent network`: see `recurrent`, where one was trained;
     * `novel`: a new word.
 
     Parameters
@@ -183,6 +189,7 @@ class Experts:
         self._forget = 1.0 - 1.0 / settings["memory"]
         self._followers: list[dict[tuple[int, ...], dict[int, float]]] = [{} for _ in range(settings["document"] + 1)]
         self._memory = _Memory(trained.similarity, len(settings["context"]))
+        self._reader = Reader(trained.recurrent) if trained.recurrent else None
 
     @property
     def names(self) -> list[str]:
@@ -195,6 +202,7 @@ class Experts:
             CONTEXT_KERNEL,
             RECENT,
             *(f"document {n}" for n in orders),
+            *([RECURRENT] if self._reader else []),
             NOVEL,
         ]
 
@@ -214,6 +222,7 @@ class Experts:
             context,
             self._recent / self._recent.sum() if self._ids else np.zeros(0),
             *(self._document(n) for n in range(1, self._settings["document"] + 1)),
+            *([self._reader.distribution()] if self._reader else []),
             np.ones(1),
         ]
 
@@ -254,6 +263,8 @@ class Experts:
         self._ids.append(identity)
         self._classes.append(kind)
         self._walk.step(kind)
+        if self._reader:
+            self._reader.step(kind)
         return identity
 
     def _last(self, n: int) -> tuple[int, ...]:
@@ -398,21 +409,41 @@ class Trace(NamedTuple):
     contexts: Integers
 
 
-def trace(trained: Trained, tokens: Sequence[str], settings: Mapping[str, Any], *, closed: bool = False) -> Trace:
-    """Let the experts read a document; `tokens` as written, and `closed` as for `Experts`."""
+def walk(
+    trained: Trained, tokens: Sequence[str], settings: Mapping[str, Any], *, closed: bool = False
+) -> Iterator[tuple[list[Floats], tuple[int, ...], str, int]]:
+    """Let the experts read a document: their distributions and the gate's contexts, the token, and its id.
+
+    Parameters
+    ----------
+    trained, settings, closed
+        Of `Experts`.
+    tokens
+        As written.
+
+    Yields
+    ------
+    See `Experts.rows` and `Experts.contexts`; the id of a new word is `UNKNOWN`.
+    """
     experts = Experts(trained, settings, closed=closed)
     number = {word: index for index, word in enumerate(trained.vocabulary)}
-    size = len(experts.names)
-    probability, active, contexts = np.zeros((size, len(tokens))), np.zeros((size, len(tokens)), dtype=np.bool_), []
-    for t, token in enumerate(tokens):
+    for token in tokens:
         coming = number.get(token, UNKNOWN)
-        rows = experts.rows()
-        probability[:, t] = [row[coming] if coming < len(row) else 0.0 for row in rows]
-        active[:, t] = [len(row) > 0 for row in rows]
-        contexts.append(experts.contexts())
+        yield experts.rows(), experts.contexts(), token, coming
         known = experts.add(coming)
         if not closed:
             number[token] = known
+
+
+def trace(trained: Trained, tokens: Sequence[str], settings: Mapping[str, Any], *, closed: bool = False) -> Trace:
+    """What the experts say of a document; arguments as `walk`."""
+    experts = Experts(trained, settings, closed=closed)
+    size = len(experts.names)
+    probability, active, contexts = np.zeros((size, len(tokens))), np.zeros((size, len(tokens)), dtype=np.bool_), []
+    for t, (rows, context, _, coming) in enumerate(walk(trained, tokens, settings, closed=closed)):
+        probability[:, t] = [row[coming] if coming < len(row) else 0.0 for row in rows]
+        active[:, t] = [len(row) > 0 for row in rows]
+        contexts.append(context)
     return Trace(
         experts.names, probability, active, np.array(contexts, dtype=np.int64).reshape(-1, len(experts.contexts()))
     )

@@ -6,7 +6,7 @@ distribution to a channel, which encodes the next symbol, or decodes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import constriction
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnkernel.corpus.tokens import SENTENCE_END
-from attnkernel.language import blend, lossless, speller
+from attnkernel.language import blend, lossless, pool, speller
+from attnkernel.language.decisions import CODE_POINTS, STOP, joined, spelled
 from attnkernel.language.kneser_ney import UNKNOWN
 
 Floats = NDArray[np.float64]
@@ -65,6 +66,7 @@ def encode(
     settings: Mapping[str, Any],
     layout: lossless.LayoutModel,
     spelling: speller.Speller,
+    pooled: pool.Pool | None = None,
 ) -> bytes:
     """Code a text.
 
@@ -76,9 +78,11 @@ def encode(
         Of the experts and their gate; see `blend`.
     layout, spelling
         Models of layouts and of new words as training left them; they learn on, so that each call needs its own.
+    pooled
+        What predicts the words in place of the gate, if it was trained.
     """
     sender = _Sender()
-    list(_transmit(sender, list(zip(*lossless.split(text), strict=True)), trained, settings, layout, spelling))
+    list(_transmit(sender, list(zip(*lossless.split(text), strict=True)), trained, settings, layout, spelling, pooled))
     return sender.data()
 
 
@@ -88,9 +92,10 @@ def decode(
     settings: Mapping[str, Any],
     layout: lossless.LayoutModel,
     spelling: speller.Speller,
+    pooled: pool.Pool | None = None,
 ) -> str:
     """The text that was coded, by models in the same state as when `encode` began."""
-    pairs = list(_transmit(_Receiver(data), [], trained, settings, layout, spelling))
+    pairs = list(_transmit(_Receiver(data), [], trained, settings, layout, spelling, pooled))
     return lossless.join([token for token, _ in pairs], [mark for _, mark in pairs])
 
 
@@ -101,16 +106,33 @@ def _transmit(
     settings: Mapping[str, Any],
     layout: lossless.LayoutModel,
     spelling: speller.Speller,
+    pooled: pool.Pool | None,
 ) -> Iterator[tuple[str, int]]:
     """Tokens and layouts, sent from `message` or, where that is empty, received."""
-    words = list(trained.vocabulary)
-    number = {word: index for index, word in enumerate(words)}
-    experts = blend.Experts(trained, settings)
-    gate = blend.Gate(len(experts.names), len(experts.contexts()), settings["rate"])
+    token_by_token = _pooled(channel, pooled) if pooled else _gated(channel, trained, settings, spelling)
+    next(token_by_token)
     before = SENTENCE_END
     digits = channel.number(_DIGITS, len(message).bit_length())
     for place in range(channel.number(1 << digits, len(message)) if digits else 0):
         token, mark = message[place] if message else ("", 0)
+        token = token_by_token.send(token)
+        if token != SENTENCE_END:
+            mark = channel.symbol(layout.distribution(token, before), mark)
+            layout.add(token, before, mark)
+        before = token
+        yield token, mark
+
+
+def _gated(
+    channel: _Sender | _Receiver, trained: blend.Trained, settings: Mapping[str, Any], spelling: speller.Speller
+) -> Generator[str, str, None]:
+    """Given each token, the token: sent, or received, under the gate."""
+    words = list(trained.vocabulary)
+    number = {word: index for index, word in enumerate(words)}
+    experts = blend.Experts(trained, settings)
+    gate = blend.Gate(len(experts.names), len(experts.contexts()), settings["rate"])
+    token = yield ""
+    while True:
         rows, contexts = experts.rows(), experts.contexts()
         weights = gate.weights(contexts, np.array([len(row) > 0 for row in rows]))
         index = channel.symbol(_mixed(rows, weights, experts.size), number.get(token, UNKNOWN))
@@ -120,12 +142,27 @@ def _transmit(
             words.append(_spell(channel, token, spelling, number))
             number[words[known]] = known
             spelling.add(words[known])
-        token = words[known]
-        if token != SENTENCE_END:
-            mark = channel.symbol(layout.distribution(token, before), mark)
-            layout.add(token, before, mark)
-        before = token
-        yield token, mark
+        token = yield words[known]
+
+
+def _pooled(channel: _Sender | _Receiver, pooled: pool.Pool) -> Generator[str, str, None]:
+    """Given each token, the token: sent, or received, under the pool."""
+    reader, alphabet = pool.Reader(pooled), pooled.alphabet
+    token = yield ""
+    while True:
+        coming = (*spelled(token), "")
+        symbols = alphabet.symbols([token]).tolist()
+        characters: list[str] = []
+        symbol = -1
+        while symbol != STOP:
+            place = min(len(characters), len(symbols) - 1)
+            symbol = channel.symbol(reader.distribution(), symbols[place])
+            if symbol == alphabet.other:
+                characters.append(chr(channel.number(CODE_POINTS, ord(coming[place] or "\0"))))
+            elif symbol != STOP:
+                characters.append(alphabet.characters[symbol - 1])
+            reader.step(symbol, joined(characters) if symbol == STOP else None)
+        token = yield joined(characters)
 
 
 def _spell(channel: _Sender | _Receiver, word: str, spelling: speller.Speller, numbered: Mapping[str, int]) -> str:

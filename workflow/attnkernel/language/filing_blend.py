@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnkernel.corpus.text import Text
+from attnkernel.corpus.readers import Document
+from attnkernel.corpus.text import UNKNOWN_ID, Text
 from attnkernel.corpus.tokens import RESERVED
-from attnkernel.language import blend, coder, filing_tables, lossless, open_vocabulary
+from attnkernel.language import blend, coder, filing_tables, lossless, open_vocabulary, pool
 from attnkernel.language.filing_tables import NORMALISED, RAW
 from attnkernel.language.filing_tables import excerpt_name as _name
+from attnkernel.language.kneser_ney import Backoff, estimate
 from attnkernel.language.open_vocabulary import ROUTES, words
 from attnkernel.language.speller import Speller
 
@@ -38,13 +40,16 @@ _REGRET: Final = _KEY | {
 }
 # Relative: sums over thousands of logarithms are not more exact.
 _ROUNDING: Final = 1e-12
+# Order of Kneser-Ney in the article, where the steps begin.
+_FIRST_ORDER: Final = 3
 _DOCUMENT: Final = "document n-grams"
+_FIRST: Final = (blend.KNESER_NEY, blend.KERNEL, blend.RECENT, blend.NOVEL)
 # Each step adds experts to those of the steps before; the last lets the weights depend on the context.
 _STEPS: Final[Sequence[tuple[str, tuple[str, ...]]]] = (
-    ("kernel of one word", (blend.KNESER_NEY, blend.KERNEL, blend.RECENT, blend.NOVEL)),
     ("kernel of several words", (blend.CONTEXT_KERNEL,)),
     (_DOCUMENT, ()),
     ("log-linear", (blend.LOG_LINEAR,)),
+    (blend.RECURRENT, (blend.RECURRENT,)),
 )
 
 
@@ -53,8 +58,10 @@ class Prepared:
     """Models as a training text leaves them; a document that is read changes copies only."""
 
     trained: blend.Trained
+    first: Backoff
     layout: bytes
     speller: bytes
+    pool: pool.Pool | None = None
 
     def layouts(self) -> lossless.LayoutModel:
         """A copy of the model of layouts."""
@@ -67,32 +74,42 @@ class Prepared:
         return copy
 
 
-def prepared(texts: Sequence[str], kind: str, settings: Mapping[str, Any]) -> Prepared:
-    """Train on texts, read as they are (`raw`) or as words (`normalised`)."""
+def prepared(
+    texts: Sequence[Document], kind: str, settings: Mapping[str, Any], seed: np.random.SeedSequence
+) -> Prepared:
+    """Train on texts, read as they are (`raw`) or as words (`normalised`); with settings of a `pool`, that too."""
     layout = lossless.LayoutModel()
-    tokens: list[str] = []
+    documents: list[tuple[str, list[str]]] = []
     for text in texts:
         if kind == NORMALISED:
-            tokens += words(text)
+            documents.append((text.group, words(text.text)))
             continue
-        found, layouts = lossless.split(text if text.endswith("\n") else f"{text}\n")
+        found, layouts = lossless.split(text.text if text.text.endswith("\n") else f"{text.text}\n")
         layout.learn(found, layouts)
-        tokens += found
-    vocabulary = [*RESERVED, *sorted(set(tokens).difference(RESERVED))]
-    number = {word: index for index, word in enumerate(vocabulary)}
-    return _prepared(np.array([number[token] for token in tokens]), vocabulary, layout, settings)
+        documents.append((text.group, found))
+    if settings["pool"]:
+        made = pool.train(documents, settings, seed)
+        return _prepared(made.trained, made.text, layout, settings, made)
+    vocabulary, text_ = pool.numbered([tokens for _, tokens in documents])
+    return _prepared(blend.train(text_, vocabulary, settings), text_, layout, settings)
 
 
 def prepared_on(corpus: Text, settings: Mapping[str, Any]) -> Prepared:
     """Train on the training documents of a corpus, which has no layout."""
-    return _prepared(corpus.of("train").token, corpus.vocabulary, lossless.LayoutModel(), settings)
+    text = corpus.of("train").token
+    return _prepared(blend.train(text, corpus.vocabulary, settings), text, lossless.LayoutModel(), settings)
 
 
 def _prepared(
-    text: NDArray[np.int64], vocabulary: list[str], layout: lossless.LayoutModel, settings: Mapping[str, Any]
+    trained: blend.Trained,
+    text: NDArray[np.int64],
+    layout: lossless.LayoutModel,
+    settings: Mapping[str, Any],
+    made: pool.Pool | None = None,
 ) -> Prepared:
-    speller = Speller(vocabulary[len(RESERVED) :], settings["speller_order"])
-    return Prepared(blend.train(text, vocabulary, settings), pickle.dumps(layout), pickle.dumps(speller))
+    speller = Speller(trained.vocabulary[len(RESERVED) :], settings["speller_order"])
+    first = estimate(text, len(trained.vocabulary), _FIRST_ORDER)
+    return Prepared(trained, first, pickle.dumps(layout), pickle.dumps(speller), made)
 
 
 def read(text: str, kind: str, models: Prepared, settings: Mapping[str, Any], *, steps: bool) -> Table:
@@ -119,7 +136,10 @@ def read(text: str, kind: str, models: Prepared, settings: Mapping[str, Any], *,
     spelled = blend.spelling_bits(tokens, models.trained.vocabulary, models.spelling())
     beside = models.layouts().read(tokens, layouts) if kind == RAW else np.zeros(len(tokens))
     beside[:1] += coder.length_bits(len(tokens))
-    bits = {MODEL: _bits(blend.gated(trace, settings["rate"]), spelled, beside)}
+    if models.pool:
+        bits = {MODEL: pool.bits(tokens, models.pool) + beside}
+    else:
+        bits = {MODEL: _bits(blend.gated(trace, settings["rate"]), spelled, beside)}
     if steps:
         bits |= _steps(trace, tokens, models, settings, spelled, beside)
     known = frozenset(models.trained.vocabulary)
@@ -136,8 +156,8 @@ def read(text: str, kind: str, models: Prepared, settings: Mapping[str, Any], *,
 
 def coded(text: str, models: Prepared, settings: Mapping[str, Any], stated: float) -> dict[str, Any]:
     """Code a text and decode it: stated_bits, coded_bits, excess (relative), identical."""
-    data = coder.encode(text, models.trained, settings, models.layouts(), models.spelling())
-    back = coder.decode(data, models.trained, settings, models.layouts(), models.spelling())
+    data = coder.encode(text, models.trained, settings, models.layouts(), models.spelling(), models.pool)
+    back = coder.decode(data, models.trained, settings, models.layouts(), models.spelling(), models.pool)
     return {
         "stated_bits": stated,
         "coded_bits": 8 * len(data),
@@ -157,8 +177,9 @@ class Scores(NamedTuple):
 def scores(
     documents: Mapping[str, NDArray[Any]],
     corpus: Text,
-    priming: str | Sequence[str] | None,
+    priming: str | Sequence[Document] | None,
     settings: Mapping[str, Any],
+    seed: np.random.SeedSequence,
 ) -> Scores:
     """Score, code and decode excerpts of documents.
 
@@ -173,6 +194,8 @@ def scores(
     settings
         `excerpts`; `lossless` and `ablation`, the excerpts that are also read as filed, and step by step; and those of
         `blend`.
+    seed
+        Of what a pool draws.
 
     Returns
     -------
@@ -191,7 +214,11 @@ def scores(
         texts = primers(documents, document, priming)
         trained_on = (kind if texts else "", document if priming == OTHERS else "")
         if trained_on not in ready:
-            ready = {trained_on: prepared(texts, kind, settings) if texts else prepared_on(corpus, settings)}
+            ready = {
+                trained_on: prepared(texts, kind, settings, seed.spawn(1)[0])
+                if texts
+                else prepared_on(corpus, settings)
+            }
         models = ready[trained_on]
         stepwise = excerpt in map(_name, settings["ablation"])
         columns = read(text, kind, models, settings, steps=stepwise or not document)
@@ -204,16 +231,18 @@ def scores(
     return Scores(_stacked(parts), _table(codes, _CODED), _table(regrets, _REGRET))
 
 
-def primers(documents: Mapping[str, NDArray[Any]], document: str, priming: str | Sequence[str] | None) -> Sequence[str]:
+def primers(
+    documents: Mapping[str, NDArray[Any]], document: str, priming: str | Sequence[Document] | None
+) -> Sequence[Document]:
     """Texts that a model or a compressor is given before a document; see `scores`."""
     if priming == OTHERS:
         pairs = zip(documents["id"].tolist(), documents["text"].tolist(), strict=True)
-        return [text for name, text in pairs if name != document] if document else []
-    return priming or []
+        return [Document(name, name, text) for name, text in pairs if name != document] if document else []
+    return [text for text in priming or [] if isinstance(text, Document)]
 
 
 def compressed(
-    documents: Mapping[str, NDArray[Any]], priming: str | Sequence[str], training: str, settings: Mapping[str, Any]
+    documents: Mapping[str, NDArray[Any]], priming: str | Sequence[Document], training: str, settings: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Code lengths under the compressors: cold, joined too, and primed in the same matches as the blend.
 
@@ -237,7 +266,7 @@ def compressed(
                 excerpt,
                 text,
                 training=training,
-                prior="".join(f"{before}\n" for before in texts),
+                prior="".join(f"{before.text}\n" for before in texts),
                 kinds=[NORMALISED, *([RAW] if excerpt in lossless_excerpts else [])],
                 names=settings["primed_compressors"],
             )
@@ -246,7 +275,7 @@ def compressed(
 
 def tables(
     documents: Mapping[str, NDArray[Any]],
-    priming: str | Sequence[str],
+    priming: str | Sequence[Document],
     names: Sequence[str],
     article: Table,
     runs: Sequence[Scores],
@@ -265,7 +294,8 @@ def tables(
     runs
         From `scores`: cold, primed.
     settings
-        Those of `scores` and `compressed`; `points` of the growth along a document.
+        Those of `scores` and `compressed`; `points` of the growth along a document; `claimed`, the documents that the
+        claims are about.
     """
     sizes = filing_tables.text_sizes(documents, [*settings["excerpts"], *settings["lossless"]])
     steps = [
@@ -281,7 +311,7 @@ def tables(
     regrets = filing_tables.with_training([run.regret for run in runs], names)
     return {
         "filings": filings,
-        "filings_shapes": filing_tables.shape_table(filings, codes, regrets, names),
+        "filings_shapes": filing_tables.shape_table(filings, codes, regrets, names, settings["claimed"]),
         "filings_ablation": filing_tables.ablation_table(steps),
         "filings_coded": codes,
         "filings_regret": regrets,
@@ -375,14 +405,29 @@ def _steps(
             for token, cost in zip(tokens, spelled, strict=True)
         ]
     )
-    gate: Callable[..., Floats] = blend.gated
-    use: list[str] = []
-    bits: dict[str, Floats] = {}
+    begun = trace._replace(probability=trace.probability.copy())
+    begun.probability[0] = _kneser_ney(tokens, models)
+    probability = blend.gated(begun, settings["rate"], _FIRST, 1)
+    bits = {
+        "static speller": _bits(probability, unlearned, beside),
+        "kernel of one word": _bits(probability, spelled, beside),
+        f"Kneser-Ney of order {settings['order']}": _bits(
+            blend.gated(trace, settings["rate"], _FIRST, 1), spelled, beside
+        ),
+    }
+    use = list(_FIRST)
     for name, experts in _STEPS:
-        use += experts or [expert for expert in trace.names if expert.startswith("document ")]
-        probability = gate(trace, settings["rate"], use, 1)
-        if not bits:
-            bits["static speller"] = _bits(probability, unlearned, beside)
-        bits[name] = _bits(probability, spelled, beside)
-    bits["weights by context"] = _bits(gate(trace, settings["rate"]), spelled, beside)
-    return bits
+        use += [expert for expert in trace.names if expert in experts or (name, expert[:8]) == (_DOCUMENT, "document")]
+        bits[name] = _bits(blend.gated(trace, settings["rate"], use, 1), spelled, beside)
+    if blend.RECURRENT not in trace.names:
+        del bits[blend.RECURRENT]
+    return bits | {"weights by context": _bits(blend.gated(trace, settings["rate"]), spelled, beside)}
+
+
+def _kneser_ney(tokens: Sequence[str], models: Prepared) -> Floats:
+    """Probability of each token under Kneser-Ney as the article has it: 0 for a new word that comes again."""
+    number = {word: index for index, word in enumerate(models.trained.vocabulary)}
+    ids = np.array([number.get(token, UNKNOWN_ID) for token in tokens], dtype=np.int64)
+    again = np.ones(len(tokens), dtype=np.bool_)
+    again[np.unique(np.array(tokens, dtype=str), return_index=True)[1]] = False
+    return np.where((ids == UNKNOWN_ID) & again, 0.0, models.first.probabilities(ids))

@@ -220,7 +220,9 @@ def growth_table(
     return table | {"bits_per_character": table["bits"] / table["characters"]}
 
 
-def shape_table(filings: Columns, coded: Columns, regret: Columns, training: Sequence[str]) -> Table:
+def shape_table(
+    filings: Columns, coded: Columns, regret: Columns, training: Sequence[str], claimed: Sequence[str]
+) -> Table:
     """What should hold of every excerpt of every document, and whether it does.
 
     Parameters
@@ -229,10 +231,12 @@ def shape_table(filings: Columns, coded: Columns, regret: Columns, training: Seq
         The tables of `filing_blend.tables`.
     training
         What the models were trained on: cold, primed.
+    claimed
+        Ids of the documents that the claims are about.
 
     Returns
     -------
-    One row a shape: shape, holds, value (the worst of all excerpts), bound (a ceiling; of the saving a floor). No row
+    One row a shape: shape, holds, value (the worst of all excerpts; -inf of none), bound (a ceiling; of the saving a floor). No row
     without a document.
     """
     cold, primed = training
@@ -248,9 +252,13 @@ def shape_table(filings: Columns, coded: Columns, regret: Columns, training: Seq
             if (name, code) == model and document not in (ALL, JOINED)
         }
         return max(
-            bits[document, model[0], part, kind, model[1]] / bits[document, other[0], part, kind, other[1]]
-            for document, part, kind in texts
-            for other in others
+            (
+                bits[document, model[0], part, kind, model[1]] / bits[document, other[0], part, kind, other[1]]
+                for document, part, kind in texts
+                for other in others
+                if (document, other[0], part, kind, other[1]) in bits
+            ),
+            default=-np.inf,
         )
 
     if not bits:
@@ -279,7 +287,9 @@ def shape_table(filings: Columns, coded: Columns, regret: Columns, training: Seq
     ]
     share = saved["copied"] / sum(saved.values()) if any(saved.values()) else np.nan
     copied = ("saving on words that only the document holds over the whole", share, 0.5)
+    strange = len({document for document, *_ in bits}.difference(claimed, (ALL, JOINED)))
     rows = [*((*row, row[1] <= row[2]) for row in ceilings), (*copied, copied[1] >= copied[2])]
+    rows.append(("documents of the claims", float(strange), 0.0, strange == 0))
     return {
         "shape": np.array([row[0] for row in rows], dtype=object),
         "holds": np.array([row[3] for row in rows], dtype=np.bool_),

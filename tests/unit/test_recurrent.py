@@ -1,0 +1,65 @@
+"""The recurrent network: a distribution over the words, that learns what follows what."""
+
+import numpy as np
+import pytest
+
+from attnkernel.language import recurrent
+
+SETTINGS = {
+    "width": 12, "epochs": 40, "step": 0.02, "lanes": 4, "window": 8, "noise": 6, "dropout": 0.0, "min_count": 2,
+}  # fmt: skip
+# 3 and 4 take turns between sentence ends; 5 comes once.
+TEXT = np.array([3, 2, 4, 2] * 60 + [5, 2])
+
+
+@pytest.fixture(scope="module")
+def network():
+    return recurrent.train(TEXT, 7, SETTINGS, np.random.SeedSequence(2))
+
+
+def test_each_row_is_a_distribution_and_rare_words_are_unknown(network):
+    row = recurrent.Reader(network).distribution()
+    assert row.sum() == pytest.approx(1.0)
+    assert (row >= 0.0).all()
+    assert row[[5, 6]].tolist() == [0.0, 0.0]
+
+
+def test_it_learns_what_follows_over_more_than_one_word(network):
+    reader = recurrent.Reader(network)
+    for word in [3, 2, 4, 2, 3, 2]:
+        reader.step(word)
+    assert reader.distribution()[4] > 0.9
+
+
+def test_the_sampled_loss_is_that_of_the_full_softmax_where_all_words_are_drawn():
+    rng = np.random.default_rng(0)
+    parameters = {
+        "word": rng.standard_normal((5, 3)), "bias": rng.standard_normal(5),
+        "weight": rng.standard_normal((6, 12)), "offset": rng.standard_normal(12),
+    }  # fmt: skip
+    words = np.array([1, 4, 2])
+    ones = [np.ones((3, 1, 3))] * 2
+    value, _, _ = recurrent.loss(
+        parameters, words[:, None], np.roll(words, 1)[:, None], np.arange(5), np.zeros(5), np.zeros((2, 1, 3)), ones
+    )
+    network = recurrent.Recurrent(parameters, np.arange(5), np.arange(5))
+    reader, expected = recurrent.Reader(network), 0.0
+    reader._state = np.zeros((2, 1, 3))
+    for word, target in zip(words, np.roll(words, 1), strict=True):
+        reader.step(word)
+        expected -= np.log(reader.distribution()[target])
+    assert value == pytest.approx(expected)
+
+
+def test_over_another_vocabulary_it_says_the_same_of_the_same_words(network):
+    old = ["<unk>", "<s>", "</s>", "a", "b", "c", "d"]
+    new = ["<unk>", "<s>", "</s>", "aa", "a", "b", "c", "d"]
+    moved = recurrent.renumbered(network, old, new)
+    before, after = recurrent.Reader(network).distribution(), recurrent.Reader(moved).distribution()
+    assert after[[new.index(word) for word in old]] == pytest.approx(before)
+    assert after[3] == 0.0
+
+
+def test_training_is_the_same_for_the_same_seed(network):
+    again = recurrent.train(TEXT, 7, SETTINGS, np.random.SeedSequence(2))
+    assert all(np.array_equal(again.parameters[name], network.parameters[name]) for name in network.parameters)
