@@ -236,8 +236,8 @@ def shape_table(
 
     Returns
     -------
-    One row a shape: shape, holds, value (the worst of all excerpts; -inf of none), bound (a ceiling; of the saving a floor). No row
-    without a document.
+    One row a shape: shape, holds, value (the worst of all excerpts; -inf of none), bound (a ceiling; of the saving a
+    floor). No row without a document.
     """
     cold, primed = training
     bits: dict[tuple[str, str, str, str, str], float] = {}
