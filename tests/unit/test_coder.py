@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attnkernel.corpus.readers import Document
-from attnkernel.language import blend, coder, filing_blend
+from attnkernel.language import blend, coder, filing_blend, lossless
 from attnkernel.language.filing_tables import RAW
 
 SETTINGS = {
@@ -32,11 +32,13 @@ def models():
 
 
 def sent(text, models):
-    return coder.encode(text, models.trained, SETTINGS, models.layouts(), models.spelling())
+    message = list(zip(*lossless.split(text), strict=True))
+    return coder.encode(message, models.trained, SETTINGS, models.layouts(), models.spelling())
 
 
 def received(data, models):
-    return coder.decode(data, models.trained, SETTINGS, models.layouts(), models.spelling())
+    message = coder.decode(data, models.trained, SETTINGS, models.layouts(), models.spelling())
+    return lossless.join([token for token, _ in message], [layout for _, layout in message])
 
 
 @pytest.mark.parametrize(
@@ -50,7 +52,7 @@ def test_a_text_comes_back_byte_for_byte(text, models):
 
 def test_the_size_is_what_was_stated(models):
     columns = filing_blend.read(LONG, RAW, models, SETTINGS, steps=False)
-    found = filing_blend.coded(LONG, models, SETTINGS, float(columns["bits blend"].sum()))
+    found = filing_blend.coded(LONG, RAW, models, SETTINGS, float(columns["bits blend"].sum()))
     assert found["identical"]
     assert -8 <= found["coded_bits"] - found["stated_bits"] < 64
     assert found["coded_bits"] == 8 * len(sent(LONG, models))

@@ -19,6 +19,7 @@ from attnkernel.language.decisions import CODE_POINTS, STOP, joined, spelled
 from attnkernel.language.kneser_ney import UNKNOWN
 
 Floats = NDArray[np.float64]
+Message = Sequence[tuple[str, int]]
 
 # A text is preceded by its number of tokens: the number of its binary digits, then these.
 _DIGITS: Final = 32
@@ -61,10 +62,10 @@ def length_bits(tokens: int) -> float:
 
 
 def encode(
-    text: str,
+    message: Message,
     trained: blend.Trained,
     settings: Mapping[str, Any],
-    layout: lossless.LayoutModel,
+    layout: lossless.LayoutModel | None,
     spelling: speller.Speller,
     pooled: pool.Pool | None = None,
 ) -> bytes:
@@ -72,17 +73,18 @@ def encode(
 
     Parameters
     ----------
-    text
-        Any text.
+    message
+        Tokens and their layouts.
     trained, settings
         Of the experts and their gate; see `blend`.
     layout, spelling
         Models of layouts and of new words as training left them; they learn on, so that each call needs its own.
+        Without a model the layouts are not coded.
     pooled
         What predicts the words in place of the gate, if it was trained.
     """
     sender = _Sender()
-    list(_transmit(sender, list(zip(*lossless.split(text), strict=True)), trained, settings, layout, spelling, pooled))
+    list(_transmit(sender, message, trained, settings, layout, spelling, pooled))
     return sender.data()
 
 
@@ -90,21 +92,20 @@ def decode(
     data: bytes,
     trained: blend.Trained,
     settings: Mapping[str, Any],
-    layout: lossless.LayoutModel,
+    layout: lossless.LayoutModel | None,
     spelling: speller.Speller,
     pooled: pool.Pool | None = None,
-) -> str:
-    """The text that was coded, by models in the same state as when `encode` began."""
-    pairs = list(_transmit(_Receiver(data), [], trained, settings, layout, spelling, pooled))
-    return lossless.join([token for token, _ in pairs], [mark for _, mark in pairs])
+) -> Message:
+    """The message that was coded, by models in the same state as when `encode` began."""
+    return list(_transmit(_Receiver(data), [], trained, settings, layout, spelling, pooled))
 
 
 def _transmit(
     channel: _Sender | _Receiver,
-    message: Sequence[tuple[str, int]],
+    message: Message,
     trained: blend.Trained,
     settings: Mapping[str, Any],
-    layout: lossless.LayoutModel,
+    layout: lossless.LayoutModel | None,
     spelling: speller.Speller,
     pooled: pool.Pool | None,
 ) -> Iterator[tuple[str, int]]:
@@ -116,7 +117,7 @@ def _transmit(
     for place in range(channel.number(1 << digits, len(message)) if digits else 0):
         token, mark = message[place] if message else ("", 0)
         token = token_by_token.send(token)
-        if token != SENTENCE_END:
+        if layout and token != SENTENCE_END:
             mark = channel.symbol(layout.distribution(token, before), mark)
             layout.add(token, before, mark)
         before = token

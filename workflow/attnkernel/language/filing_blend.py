@@ -17,7 +17,7 @@ from attnkernel.language import blend, coder, filing_tables, lossless, open_voca
 from attnkernel.language.filing_tables import NORMALISED, RAW
 from attnkernel.language.filing_tables import excerpt_name as _name
 from attnkernel.language.kneser_ney import Backoff, estimate
-from attnkernel.language.open_vocabulary import ROUTES, words
+from attnkernel.language.open_vocabulary import ROUTES, joined, normal_form, words
 from attnkernel.language.speller import Speller
 
 Floats = NDArray[np.float64]
@@ -77,7 +77,10 @@ class Prepared:
 def prepared(
     texts: Sequence[Document], kind: str, settings: Mapping[str, Any], seed: np.random.SeedSequence
 ) -> Prepared:
-    """Train on texts, read as they are (`raw`) or as words (`normalised`); with settings of a `pool`, that too."""
+    """Train on texts, read as they are (`raw`) or as words (`normalised`): a pool too, if there are settings of one.
+
+    What is read as it is keeps to the gate: a pool of its own would take minutes more to train.
+    """
     layout = lossless.LayoutModel()
     documents: list[tuple[str, list[str]]] = []
     for text in texts:
@@ -87,7 +90,7 @@ def prepared(
         found, layouts = lossless.split(text.text if text.text.endswith("\n") else f"{text.text}\n")
         layout.learn(found, layouts)
         documents.append((text.group, found))
-    if settings["pool"]:
+    if settings["pool"] and kind == NORMALISED:
         made = pool.train(documents, settings, seed)
         return _prepared(made.trained, made.text, layout, settings, made)
     vocabulary, text_ = pool.numbered([tokens for _, tokens in documents])
@@ -154,16 +157,24 @@ def read(text: str, kind: str, models: Prepared, settings: Mapping[str, Any], *,
     }
 
 
-def coded(text: str, models: Prepared, settings: Mapping[str, Any], stated: float) -> dict[str, Any]:
-    """Code a text and decode it: stated_bits, coded_bits, excess (relative), identical."""
-    data = coder.encode(text, models.trained, settings, models.layouts(), models.spelling(), models.pool)
-    back = coder.decode(data, models.trained, settings, models.layouts(), models.spelling(), models.pool)
+def coded(text: str, kind: str, models: Prepared, settings: Mapping[str, Any], stated: float) -> dict[str, Any]:
+    """Code a text, as it is or as words, and decode it: stated_bits, coded_bits, excess (relative), identical."""
+    tokens, layouts = lossless.split(text) if kind == RAW else (words(text), [])
+    message = list(zip(tokens, layouts or [0] * len(tokens), strict=True))
+    states = [(models.layouts() if kind == RAW else None, models.spelling()) for _ in range(2)]
+    data = coder.encode(message, models.trained, settings, *states[0], models.pool)
+    back = coder.decode(data, models.trained, settings, *states[1], models.pool)
     return {
         "stated_bits": stated,
         "coded_bits": 8 * len(data),
         "excess": 8 * len(data) / stated - 1.0,
-        "identical": back.encode() == text.encode(),
+        "identical": _written(back, kind).encode() == (text if kind == RAW else normal_form(text)).encode(),
     }
+
+
+def _written(message: coder.Message, kind: str) -> str:
+    tokens, layouts = [token for token, _ in message], [layout for _, layout in message]
+    return lossless.join(tokens, layouts) if kind == RAW else joined(tokens)
 
 
 class Scores(NamedTuple):
@@ -202,7 +213,7 @@ def scores(
     tokens
         See `read`, with document, excerpt and text in front.
     coded
-        document, excerpt, text (`raw`), and the columns of `coded`.
+        document, excerpt, text, and the columns of `coded`.
     regret
         document, excerpt, and the columns of `regret`.
     """
@@ -224,8 +235,8 @@ def scores(
         columns = read(text, kind, models, settings, steps=stepwise or not document)
         key = {"document": document, "excerpt": excerpt, "text": kind}
         parts.append(_keyed(columns, key))
-        if document and kind == RAW:
-            codes.append(key | coded(text, models, settings, float(columns[f"bits {MODEL}"].sum())))
+        if document and (kind == RAW or (models.pool and excerpt in map(_name, settings["lossless"]))):
+            codes.append(key | coded(text, kind, models, settings, float(columns[f"bits {MODEL}"].sum())))
         if document and kind == NORMALISED and stepwise:
             regrets.append(key | regret(text, models, settings))
     return Scores(_stacked(parts), _table(codes, _CODED), _table(regrets, _REGRET))

@@ -72,7 +72,12 @@ def words(text: str) -> list[str]:
 
 def normal_form(text: str) -> str:
     r"""The text that its tokens stand for: a space after each word, `\n` at each sentence end."""
-    return "".join("\n" if token == tokens.SENTENCE_END else f"{token} " for token in words(text))
+    return joined(words(text))
+
+
+def joined(written: Sequence[str]) -> str:
+    """The normal form of a text with these tokens."""
+    return "".join("\n" if token == tokens.SENTENCE_END else f"{token} " for token in written)
 
 
 def read(text: str, vocabulary: Sequence[str]) -> OpenText:
