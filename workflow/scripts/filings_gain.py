@@ -7,16 +7,17 @@ from attnkernel.language import real_gain
 from attnkernel.language.scored import read_scores
 
 
+def gains(job: Job, corpus: str, tokens: str, scores: str, grid: str, epochs: str) -> table.Table:
+    text = read_text(tokens, job.params.min_count)
+    heldout = read_scores(scores, text.of("heldout"))
+    found = real_gain.gain_table(text, heldout, table.read(grid), table.read(epochs), job.params.settings)
+    log.info("%s: the blend gains %.2f times what the kernel cache gains", corpus, found["ratio"][-1])
+    return table.with_constant(found, "corpus", corpus)
+
+
 def main(job: Job) -> None:
     inputs = zip(job.params.corpora, *map(job.paths, ("tokens", "scores", "grid", "epochs")), strict=True)
-    parts = []
-    for corpus, tokens, scores, grid, epochs in inputs:
-        text = read_text(tokens, job.params.min_count)
-        heldout = read_scores(scores, text.of("heldout"))
-        gains = real_gain.gain_table(text, heldout, table.read(grid), table.read(epochs), job.params.settings)
-        log.info("%s: the blend gains %.2f times what the kernel cache gains", corpus, gains["ratio"][-1])
-        parts.append(table.with_constant(gains, "corpus", corpus))
-    job.publish("filings_gain", table.concatenate(parts))
+    job.publish("filings_gain", table.concatenate([gains(job, *paths) for paths in inputs]))
 
 
 if __name__ == "__main__":
