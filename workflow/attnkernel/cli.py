@@ -66,7 +66,7 @@ def why(given: argparse.Namespace) -> int:
 
 def score(given: argparse.Namespace) -> int:
     """Any text under a model of the run."""
-    from attnkernel import configuration, scoring
+    from attnkernel import configuration, reading, scoring
     from attnkernel.corpus import readers
 
     place = Path(given.model)
@@ -80,7 +80,7 @@ def score(given: argparse.Namespace) -> int:
     settings |= {name: value for name in ("tokens", "reserved") if (value := getattr(given, name))}
     if given.text == "-":
         name = Path("standard input")
-        text = readers.decode(sys.stdin.buffer.read(), name)
+        text = reading.decode(sys.stdin.buffer.read(), name)
         documents = [document for _, document in readers.from_text(text, "-", name, settings)]
     else:
         documents = readers.read_documents(settings, readers.files(given.text))

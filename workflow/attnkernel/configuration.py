@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from attnkernel import reading
 from attnkernel.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,14 +47,12 @@ def read(path: str | Path) -> Json:
     InputError
         The file cannot be read, is not UTF-8, not YAML, or holds no settings.
     """
-    from attnkernel.corpus import readers
-
     place = Path(path)
     if place.is_dir():
         raise InputError(f"{path}: is a folder; name the config file in it")
     if not place.exists():
         raise InputError(f"{path}: there is no such config file; check its name after --configfile")
-    text = readers.decode(readers.contents(place), place)
+    text = reading.decode(reading.contents(place), place)
     value = _parsed(text, path)
     if not isinstance(value, dict):
         held = "nothing" if value is None else _shown(value)

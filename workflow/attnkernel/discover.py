@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from attnkernel import table
+from attnkernel import reading, table
 from attnkernel.corpus import readers
 from attnkernel.corpus.splits import SPLITS, split_of
 from attnkernel.errors import InputError
@@ -87,7 +87,7 @@ def _is_readable(file: Path, found: Survey) -> bool:
         if readers.kind_of(file) == ".parquet":
             table.schema(file)
         else:
-            readers.decode(readers.contents(file), file)
+            reading.decode(reading.contents(file), file)
     except InputError as error:
         found.problems.append(str(error))
         return False
@@ -96,7 +96,7 @@ def _is_readable(file: Path, found: Survey) -> bool:
 
 def _guess_text(files: Sequence[Path]) -> dict[str, Any]:
     """How plain text is cut into documents and words."""
-    sample = [readers.decode(readers.contents(file), file) for file in files[:20]]
+    sample = [reading.decode(reading.contents(file), file) for file in files[:20]]
     guess: dict[str, Any] = {}
     if any(re.search(r"^ = [^=]", text, re.MULTILINE) for text in sample):
         guess["documents"] = "headings"
@@ -144,7 +144,7 @@ def _sample(files: Sequence[Path], kind: str) -> Records:
             names = [name for name, is_plain in table.schema(file).items() if is_plain]
             columns = {name: values.tolist() for name, values in table.read(file, names).items()}
         else:
-            lines = readers.lines_of(readers.decode(readers.contents(file), file))[:_SAMPLE]
+            lines = readers.lines_of(reading.decode(reading.contents(file), file))[:_SAMPLE]
             columns = {}
             for record in _objects(lines):
                 for name, value in record.items():

@@ -17,7 +17,7 @@ from typing import IO, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnkernel import table
+from attnkernel import reading, table
 from attnkernel.corpus import readers
 from attnkernel.corpus.text import UNKNOWN_ID
 from attnkernel.corpus.tokens import SENTENCE_END
@@ -82,7 +82,7 @@ def load(place: str) -> Model:
     """
     path = Path(place)
     if path.is_file():
-        text = readers.decode(readers.contents(path), path)
+        text = reading.decode(reading.contents(path), path)
         try:
             vocabulary, ngrams = arpa.read_arpa(text.split("\n"))
         except InputError as error:

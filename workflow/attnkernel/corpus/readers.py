@@ -5,12 +5,10 @@ This module reads files (it is the pipeline's edge for text); everything after i
 
 from __future__ import annotations
 
-import gzip
 import importlib.util
 import json
 import re
 import unicodedata
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from attnkernel import table
+from attnkernel import reading, table
 from attnkernel.corpus import tokens
 from attnkernel.errors import InputError
 
@@ -74,7 +72,7 @@ def files(path: str) -> list[Path]:
         return [place]
     if not place.is_dir():
         raise InputError(f"{path}: there is no such file or folder; set the corpus's `path` in the config")
-    found = sorted(file for file in place.rglob("*") if is_document(file) and kind_of(file) in _SUFFIXES)
+    found = sorted(file for file in place.rglob("*") if reading.is_document(file) and kind_of(file) in _SUFFIXES)
     if not found:
         raise InputError(f"{path}: the folder holds no document; it may hold {_KINDS}")
     return found
@@ -118,44 +116,6 @@ def each_document(settings: Mapping[str, Any], paths: Iterable[Path]) -> Iterato
         raise InputError(f"{settings['path']}: there is no document in it; set the corpus's `path` in the config")
 
 
-def decode(data: bytes, path: Path) -> str:
-    """UTF-8 text.
-
-    Raises
-    ------
-    InputError
-        The bytes are not UTF-8; the message names the offset of the first wrong one.
-    """
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        source = "UTF-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "WINDOWS-1252"
-        raise InputError(
-            f"{path}: not UTF-8 at byte {error.start} (0x{data[error.start]:02x}); convert it, "
-            f"for example with: iconv -f {source} -t UTF-8"
-        ) from None
-
-
-def contents(path: Path) -> bytes:
-    """The bytes of a file, unpacked if its name ends in .gz.
-
-    Raises
-    ------
-    InputError
-        It cannot be read or unpacked.
-    """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); check that it is there and its rights") from None
-    if path.suffix.lower() != ".gz":
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: not a whole gzip file ({error}); fetch it again") from None
-
-
 def lines_of(text: str) -> list[str]:
     r"""The lines of a text, whichever of `\n`, `\r\n` and `\r` ends them."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -165,11 +125,6 @@ def kind_of(path: Path) -> str:
     """The suffix that says how a file is read, without .gz: .txt, .jsonl, .parquet, or another, which is text."""
     name = path.name.lower()
     return Path(name.removesuffix(".gz")).suffix
-
-
-def is_document(path: Path) -> bool:
-    """Whether a path is a file that somebody put there: systems and editors hide theirs behind a leading dot."""
-    return path.is_file() and not path.name.startswith(".")
 
 
 def _check_patterns(settings: Mapping[str, Any]) -> None:
@@ -201,7 +156,7 @@ def _read_file(path: Path, root: Path, settings: Mapping[str, Any]) -> Iterator[
     name = unicodedata.normalize("NFC", name)
     if kind_of(path) == ".parquet":
         return _from_parquet(path, settings)
-    text = decode(contents(path), path)
+    text = reading.decode(reading.contents(path), path)
     if kind_of(path) == ".jsonl":
         return _from_json_lines(text, path, settings)
     return from_text(text, name, path, settings)

@@ -16,8 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from attnkernel import table
-from attnkernel.corpus import readers
+from attnkernel import reading, table
 from attnkernel.errors import InputError
 from attnkernel.filings.documents import Filing
 
@@ -80,7 +79,7 @@ def folder_files(settings: Mapping[str, Any]) -> list[Path]:
     if not settings["folder"] or not folder.is_dir():
         raise InputError(f"{settings['folder']}: there is no such folder; set `filings.folder` in the config")
     files = sorted(
-        path for path in folder.iterdir() if readers.is_document(path) and path.name.lower().endswith(_SUFFIXES)
+        path for path in folder.iterdir() if reading.is_document(path) and path.name.lower().endswith(_SUFFIXES)
     )
     if not settings["documents"]:
         if not files:
@@ -109,7 +108,7 @@ def read_folder(settings: Mapping[str, Any], paths: Sequence[str | Path]) -> lis
     """
     known = {document["id"]: document for document in settings["documents"]}
     return [
-        _filing(known.get(_stem(path), {"id": _stem(path)}), "folder", path, readers.contents(path))
+        _filing(known.get(_stem(path), {"id": _stem(path)}), "folder", path, reading.contents(path))
         for path in map(Path, paths)
     ]
 
