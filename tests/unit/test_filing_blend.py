@@ -133,7 +133,10 @@ def test_stated_bits_are_those_of_the_tokens(found):
 
 
 def test_the_figure_draws_every_code(found, tmp_path):
-    drawing = figures.bits_along(found[1]["filings_growth"], "lee")
+    growth = found[1]["filings_growth"]
+    companies = {name: f"{name}, Inc." for name in growth["document"].tolist()}
+    drawing = figures.bits_along(growth, "lee", companies)
+    assert [axes.get_title(loc="left") for axes in drawing.axes] == list(companies.values())
     style.save(drawing, tmp_path / "a.svg", tmp_path / "a.png")
     labels = [text.get_text() for text in drawing.legends[0].get_texts()]
     assert {"blend", "blend, primed", "lzma", "PPMd, order 12"} <= set(labels)
@@ -142,5 +145,5 @@ def test_the_figure_draws_every_code(found, tmp_path):
 def test_without_documents_the_tables_are_empty_and_the_figure_says_so(corpus, tmp_path):
     _, tables = made({name: values[:0] for name, values in DOCUMENTS.items()}, corpus)
     assert {len(values) for table in tables.values() for values in table.values()} == {0}
-    drawing = figures.bits_along(tables["filings_growth"], "lee")
+    drawing = figures.bits_along(tables["filings_growth"], "lee", {})
     assert "not run" in drawing.texts[0].get_text()

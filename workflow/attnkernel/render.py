@@ -325,7 +325,7 @@ def _cell(value: Any) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"text": "yes" if value else "no", "number": False}
     if isinstance(value, int):
-        return {"text": f"{value:,}" if abs(value) >= 10_000 else str(value), "number": True}
+        return {"text": f"{value:,}", "number": True}
     if isinstance(value, float):
         return {"text": "∞" if value == math.inf else f"{value:.4g}", "number": True}
     return {"text": str(value), "number": False}

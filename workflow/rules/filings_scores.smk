@@ -125,6 +125,7 @@ rule filings_tables:
 rule filings_figures:
     """Bits per character along each document, for all codes."""
     input:
+        documents="results/filings/documents.parquet",
         growth="results/tables/filings_growth.parquet",
     output:
         **figure_files(["filings"]),

@@ -6,7 +6,9 @@ from attnkernel.job import Job, run
 
 
 def main(job: Job) -> None:
-    drawing = filings.bits_along(table.read(job.input.growth), job.params.cold)
+    documents = table.read(job.input.documents, ["id", "company"])
+    companies = dict(zip(documents["id"].tolist(), documents["company"].tolist(), strict=True))
+    drawing = filings.bits_along(table.read(job.input.growth), job.params.cold, companies)
     style.save(drawing, job.output.filings, job.output.filings_png)
 
 

@@ -27,7 +27,7 @@ _CODES: Final[dict[str, tuple[str, str, str]]] = {
 }
 
 
-def bits_along(growth: Columns, cold: str) -> Figure:
+def bits_along(growth: Columns, cold: str, companies: Mapping[str, str]) -> Figure:
     """Bits per character of each document's text so far, a panel a document, models solid and compressors dashed.
 
     Parameters
@@ -36,6 +36,8 @@ def bits_along(growth: Columns, cold: str) -> Figure:
         Columns of `filing_tables.growth_table`; with no rows the figure says so.
     cold
         What the models were trained on that know no filing: the others are called primed, and drawn lighter.
+    companies
+        Who filed each document.
     """
     documents = list(dict.fromkeys(growth["document"].tolist()))
     drawing = style.figure(style.DOUBLE, 3.2)
@@ -57,7 +59,7 @@ def bits_along(growth: Columns, cold: str) -> Figure:
                     label=f"{label}, primed" if primed else label,
                 ) if here.any() else None
         style.logarithmic(axes, "x")
-        axes.set_title(document.capitalize() if document.islower() else document)
+        axes.set_title(companies[document])
         axes.set_xlabel("characters so far")
     panels[0].set_ylabel("bits per character so far")
     panels[0].set_ylim(0, min(9.0, float(np.nanmax(growth["bits_per_character"])) * 1.05))
