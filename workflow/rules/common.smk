@@ -41,7 +41,7 @@ try:
 except InputError as error:
     files = ", ".join(os.path.relpath(file) for file in workflow.configfiles)
     # These lines alone, without Snakemake's own around them.
-    sys.exit(f"{error}\nconfig files, the last the weakest: {files}")
+    sys.exit(f"{error}\nconfig files: {files}")
 
 # Said now, as what else follows of it, such as a file that is just being written, is no clear message.
 if workflow.is_main_process and locking.is_run_held():
