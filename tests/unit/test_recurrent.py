@@ -51,6 +51,16 @@ def test_the_sampled_loss_is_that_of_the_full_softmax_where_all_words_are_drawn(
     assert value == pytest.approx(expected)
 
 
+def test_a_document_that_is_there_already_is_read_the_same_way(network, monkeypatch):
+    monkeypatch.setattr(recurrent, "_BLOCK", 4)
+    words = TEXT[:11]
+    reader, ahead = recurrent.Reader(network), recurrent.Ahead(network, words)
+    for word in words.tolist():
+        assert ahead.distribution() == pytest.approx(reader.distribution(), rel=1e-4)
+        reader.step(word)
+        ahead.step(word)
+
+
 def test_over_another_vocabulary_it_says_the_same_of_the_same_words(network):
     old = ["<unk>", "<s>", "</s>", "a", "b", "c", "d"]
     new = ["<unk>", "<s>", "</s>", "aa", "a", "b", "c", "d"]
