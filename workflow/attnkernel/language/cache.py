@@ -66,7 +66,8 @@ def cache_probabilities(
     if not np.all(concentrations >= 0.0):
         raise ValueError(f"beta must lie in [0, inf], not {concentrations[~(concentrations >= 0.0)][0]}")
     # Over all types, not the document's: a bound that later tokens cannot move.
-    bound = _largest_norm(queries) * _largest_norm(keys)
+    norm = _largest_norm(queries)
+    bound = norm * (norm if keys is queries else _largest_norm(keys))
     return [
         _document_cache(document, queries, keys, concentrations, bound=bound, tie=tie)
         for document in track(documents, "reading each document's own words")
@@ -194,12 +195,12 @@ def _document_cache(
     if len(document) < 3:
         return result
     layout = lay_out(document)
-    scores = _scores(queries[layout.types], keys[layout.types], bound)
+    scores = _scores(queries[layout.types], keys[layout.types])
     finite = (betas > 0.0) & np.isfinite(betas)
     matching, total = np.zeros((2, len(betas), len(layout.contexts)))
     matching[betas == 0.0], total[betas == 0.0] = layout.repeats, np.arange(len(layout.repeats))
     if finite.any():
-        matching[finite], total[finite] = kernel_masses(scores, layout, _kernels(betas[finite]))
+        matching[finite], total[finite] = kernel_masses(scores, layout, _kernels(betas[finite], bound))
     # Chosen position by position, so that a later token cannot change how an earlier one is computed.
     lost = total < _TINY
     lost[:, 0] = False
@@ -213,14 +214,15 @@ def _document_cache(
     return result
 
 
-def _kernels(betas: Floats) -> list[Kernel]:
-    """exp(beta score) at each beta, in order.
+def _kernels(betas: Floats, bound: float) -> list[Kernel]:
+    """exp(beta (score - bound)) at each beta, in order.
 
     At twice the beta before, the kernel is the square of what that gave: a product is quicker than an exponential, and
     a square doubles the relative error, as twice the exponent does.
     """
     return [
-        _square if beta == 2.0 * before else partial(_exponential, beta) for before, beta in pairwise([np.nan, *betas])
+        _square if beta == 2.0 * before else partial(_exponential, beta, bound)
+        for before, beta in pairwise([np.nan, *betas])
     ]
 
 
@@ -228,8 +230,9 @@ def _square(_: Floats, kernel: Floats) -> None:
     np.multiply(kernel, kernel, out=kernel)
 
 
-def _exponential(beta: float, scores: Floats, kernel: Floats) -> None:
-    np.multiply(scores, beta, out=kernel)
+def _exponential(beta: float, bound: float, scores: Floats, kernel: Floats) -> None:
+    np.subtract(scores, bound, out=kernel)
+    kernel *= beta
     np.exp(kernel, out=kernel)
 
 
@@ -238,8 +241,8 @@ def whole_panels(vectors: Floats) -> Floats:
     return np.pad(vectors, ((0, -len(vectors) % PANEL), (0, 0)))
 
 
-def _scores(queries: Floats, keys: Floats, bound: float) -> Floats:
-    """Inner products `queries keys^T` less their bound, (K, K), K filled up to whole panels.
+def _scores(queries: Floats, keys: Floats) -> Floats:
+    """Inner products `queries keys^T`, (K, K), K filled up to whole panels.
 
     The products of a panel involve the panels before it only, so later types do not change their shapes.
     """
@@ -247,12 +250,8 @@ def _scores(queries: Floats, keys: Floats, bound: float) -> Floats:
     scores = np.empty((len(queries), len(keys)))
     for start in range(0, len(queries), PANEL):
         stop = start + PANEL
-        for panel, left, right in (
-            (scores[start:stop, :stop], queries[start:stop], keys[:stop]),
-            (scores[:start, start:stop], queries[:start], keys[start:stop]),
-        ):
-            np.matmul(left, right.T, out=panel)
-            np.subtract(panel, bound, out=panel)
+        np.matmul(queries[start:stop], keys[:stop].T, out=scores[start:stop, :stop])
+        np.matmul(queries[:start], keys[start:stop].T, out=scores[:start, start:stop])
     return scores
 
 

@@ -87,7 +87,7 @@ class Earlier:
         """
         masses = np.zeros((len(kernels), self._members))
         for start, types, contexts, block in self._stretches:
-            own = scores if types is None else scores.take(types, axis=0).take(types, axis=1)
+            own = scores if types is None else _among(scores, types)
             part = masses[:, start : start + len(contexts)]
             if len(contexts) > block:
                 part += _on_earlier_blocks(own, contexts, block, kernels)
@@ -108,6 +108,15 @@ def by_first_appearance(values: Integers) -> tuple[Integers, Integers, Integers]
 def _renumbered(sequence: Integers, start: int) -> _Stretch:
     types, contexts, _ = by_first_appearance(sequence)
     return _Stretch(start, np.pad(types, (0, -len(types) % PANEL)), contexts, _SMALL)
+
+
+def _among(scores: Floats, types: Integers) -> Floats:
+    """The scores of some contexts among each other; by panels, whose whole rows stay in the processor's cache."""
+    own = np.empty((len(types), len(types)))
+    for start in range(0, len(types), PANEL):
+        rows = scores.take(types[start : start + PANEL], axis=0)
+        np.take(rows, types, axis=1, out=own[start : start + PANEL], mode="clip")
+    return own
 
 
 def _on_earlier_blocks(scores: Floats, contexts: Integers, block: int, kernels: Sequence[Kernel]) -> Floats:
