@@ -244,12 +244,12 @@ def shape_table(
     for *key, value in zip(*(filings[name].tolist() for name in (*_KEYS, "bits")), strict=True):
         bits[tuple(key)] = value
 
-    def worst(model: tuple[str, str], others: Sequence[tuple[str, str]]) -> float:
+    def worst(model: tuple[str, str], others: Sequence[tuple[str, str]], kinds: Sequence[str] = tuple(_FORMS)) -> float:
         """Greatest ratio of a code to another over the documents' excerpts; a code is its training and its name."""
         texts = {
             (document, part, kind)
             for document, name, part, kind, code in bits
-            if (name, code) == model and document not in (ALL, JOINED)
+            if (name, code) == model and kind in kinds and document not in (ALL, JOINED)
         }
         return max(
             (
@@ -280,7 +280,14 @@ def shape_table(
         ("cold blend below PPMd on each", worst((cold, "blend"), [(NOTHING, "ppmd-6"), (NOTHING, "ppmd-12")]), 1.0),
         ("cold blend below brotli on each", worst((cold, "blend"), [(NOTHING, "brotli-11")]), 1.0),
         ("primed blend below each compressor", worst((primed, "blend"), [(primed, name) for name in others]), 1.0),
-        ("primed blend 20% below PPMd-12 on each", worst((primed, "blend"), [(primed, "ppmd-12")]), 0.8),
+        *(
+            (
+                f"primed blend 20% below PPMd-12 on each, {kind}",
+                worst((primed, "blend"), [(primed, "ppmd-12")], [kind]),
+                0.8,
+            )
+            for kind in _FORMS
+        ),
         ("coded size within 1% of what was stated", float(np.abs(coded["excess"]).max()), 0.01),
         ("share of coded excerpts that come back changed", float((~coded["identical"]).mean()), 0.0),
         ("share of excerpts with a regret over log2 N", float((~regret["holds"]).mean()), 0.0),
