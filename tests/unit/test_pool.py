@@ -86,10 +86,15 @@ def test_a_document_that_repeats_itself_gets_cheaper(models):
     assert bits[-quarter:].sum() < bits[:quarter].sum() / 2
 
 
-def test_text_as_filed_keeps_to_the_gate():
-    made = filing_blend.prepared(PRIMERS, RAW, SETTINGS, np.random.SeedSequence(4))
-    assert made.pool is None
-    assert made.trained.recurrent is None
+def test_the_text_as_filed_has_a_pool_that_shares_the_network_and_a_code_that_gives_it_back(models):
+    made = filing_blend.prepared(PRIMERS, RAW, SETTINGS, np.random.SeedSequence(4), models.pool)
+    ours, theirs = (each.trained.recurrent.parameters["weight"] for each in (made.pool, models.pool))
+    assert ours is theirs
+    for text in ("T", "\n", "İstanbul\t ﬁne\u00a0\U0001f600\r\ne\u0301", LONG):
+        stated = filing_blend.read(text, RAW, made, SETTINGS, steps=False)["bits blend"].sum()
+        found = filing_blend.coded(text, RAW, made, SETTINGS, stated)
+        assert found["identical"]
+        assert -8 <= found["coded_bits"] - stated < 64
 
 
 def test_one_group_of_primers_is_too_few():

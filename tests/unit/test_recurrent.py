@@ -70,6 +70,13 @@ def test_over_another_vocabulary_it_says_the_same_of_the_same_words(network):
     assert after[3] == 0.0
 
 
+def test_a_word_that_another_vocabulary_lacks_leaves_its_mass_to_the_others(network):
+    old, new = ["<unk>", "<s>", "</s>", "a", "b", "c", "d"], ["<unk>", "<s>", "</s>", "b"]
+    before = recurrent.Reader(network).distribution()[[0, 2, 4]]
+    after = recurrent.Reader(recurrent.renumbered(network, old, new)).distribution()[[0, 2, 3]]
+    assert after == pytest.approx(before / before.sum())
+
+
 def test_training_is_the_same_for_the_same_seed(network):
     again = recurrent.train(TEXT, 7, SETTINGS, np.random.SeedSequence(2))
     assert all(np.array_equal(again.parameters[name], network.parameters[name]) for name in network.parameters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -75,11 +75,15 @@ class Prepared:
 
 
 def prepared(
-    texts: Sequence[Document], kind: str, settings: Mapping[str, Any], seed: np.random.SeedSequence
+    texts: Sequence[Document],
+    kind: str,
+    settings: Mapping[str, Any],
+    seed: np.random.SeedSequence,
+    like: pool.Pool | None = None,
 ) -> Prepared:
     """Train on texts, read as they are (`raw`) or as words (`normalised`): a pool too, if there are settings of one.
 
-    What is read as it is keeps to the gate: a pool of its own would take minutes more to train.
+    `like` is a pool of the same texts in the other form, whose recurrent network then serves both.
     """
     layout = lossless.LayoutModel()
     documents: list[tuple[str, list[str]]] = []
@@ -90,8 +94,8 @@ def prepared(
         found, layouts = lossless.split(text.text if text.text.endswith("\n") else f"{text.text}\n")
         layout.learn(found, layouts)
         documents.append((text.group, found))
-    if settings["pool"] and kind == NORMALISED:
-        made = pool.train(documents, settings, seed)
+    if settings["pool"]:
+        made = pool.train(documents, settings, seed, like)
         return _prepared(made.trained, made.text, layout, settings, made)
     vocabulary, text_ = pool.numbered([tokens for _, tokens in documents])
     return _prepared(blend.train(text_, vocabulary, settings), text_, layout, settings)
@@ -221,16 +225,19 @@ def scores(
     codes: list[dict[str, Any]] = []
     regrets: list[dict[str, Any]] = []
     ready: dict[tuple[str, str], Prepared] = {}
+    pools: dict[str, pool.Pool] = {}
     for document, kind, excerpt, text in _work(documents, settings):
         texts = primers(documents, document, priming)
         trained_on = (kind if texts else "", document if priming == OTHERS else "")
         if trained_on not in ready:
-            ready = {
-                trained_on: prepared(texts, kind, settings, seed.spawn(1)[0])
-                if texts
-                else prepared_on(corpus, settings)
-            }
+            like = pools.get(trained_on[1])
+            ready = {}  # so that one training text is in memory at a time
+            ready[trained_on] = (
+                prepared(texts, kind, settings, seed.spawn(1)[0], like) if texts else prepared_on(corpus, settings)
+            )
         models = ready[trained_on]
+        if models.pool:
+            pools[trained_on[1]] = replace(models.pool, keys=[])
         stepwise = excerpt in map(_name, settings["ablation"])
         columns = read(text, kind, models, settings, steps=stepwise or not document)
         key = {"document": document, "excerpt": excerpt, "text": kind}

@@ -136,7 +136,10 @@ class Words:
 
 
 def train(
-    documents: Sequence[tuple[str, Sequence[str]]], settings: Mapping[str, Any], seed: np.random.SeedSequence
+    documents: Sequence[tuple[str, Sequence[str]]],
+    settings: Mapping[str, Any],
+    seed: np.random.SeedSequence,
+    like: Pool | None = None,
 ) -> Pool:
     """Train the experts on most documents, the network on the others, and the experts that are counts on all.
 
@@ -149,6 +152,8 @@ def train(
         names; `taught`, every how many groups is held out for the network, and `tokens` of each document that it reads.
     seed
         Of everything that is drawn.
+    like
+        A pool of the same documents in another form: its recurrent network serves here too.
     """
     taught = settings["pool"]["taught"]
     groups = list(dict.fromkeys(group for group, _ in documents))
@@ -158,7 +163,10 @@ def train(
     seeds = seed.spawn(2)
     most = [tokens for group, tokens in documents if group not in held]
     vocabulary, text = numbered(most)
-    network = recurrent.train(text, len(vocabulary), settings["pool"]["recurrent"], seeds[0]), vocabulary
+    if like and like.trained.recurrent:
+        network = like.trained.recurrent, like.trained.vocabulary
+    else:
+        network = recurrent.train(text, len(vocabulary), settings["pool"]["recurrent"], seeds[0]), vocabulary
     # The held out documents show the network how often a character comes that is new.
     alphabet = Alphabet(token for tokens in most for token in tokens)
     pool = _experts(most, settings, network, alphabet)

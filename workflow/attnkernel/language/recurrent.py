@@ -140,12 +140,14 @@ def train(text: Integers, types: int, settings: Mapping[str, Any], seed: np.rand
 
 
 def renumbered(network: Recurrent, old: Sequence[str], new: Sequence[str]) -> Recurrent:
-    """The network over another vocabulary that holds all of its words; words that are new to it are rare."""
+    """The network over another vocabulary: words that it does not know are rare, and what is in none is dropped."""
     number = {word: index for index, word in enumerate(new)}
-    word = np.array([number[old[index]] for index in network.word.tolist()], dtype=np.int64)
-    row = np.full(len(new), network.row[UNKNOWN])
+    kept = [place for place, index in enumerate(network.word.tolist()) if old[index] in number]
+    word = np.array([number[old[index]] for index in network.word[kept].tolist()], dtype=np.int64)
+    row = np.full(len(new), kept.index(int(network.row[UNKNOWN])))
     row[word] = np.arange(len(word))
-    return Recurrent(network.parameters, row, word)
+    rows = {name: network.parameters[name][kept] for name in ("word", "bias")}
+    return Recurrent({**network.parameters, **rows}, row, word)
 
 
 def _initial(counts: Integers, width: int, random: np.random.Generator) -> Parameters:
