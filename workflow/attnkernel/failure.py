@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
+import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -102,3 +104,13 @@ def require_writable(folder: str | Path) -> None:
 def _require_writable(place: Path) -> None:
     if not os.access(place, os.W_OK | os.X_OK):
         raise InputError(f"{place}: cannot be written to; allow it, or run in a copy of the project that is yours")
+
+
+def heed_termination() -> None:
+    """Let a request to end be heard beside what is being done.
+
+    Snakemake's own handler takes a lock that the very thread it interrupts may hold, and both would then wait for ever.
+    """
+    handler = signal.getsignal(signal.SIGTERM)
+    if callable(handler):
+        signal.signal(signal.SIGTERM, lambda *received: threading.Thread(target=handler, args=received).start())

@@ -191,6 +191,7 @@ onstart:
     try:
         failure.require_writable("results")
         if workflow.is_main_process:
+            failure.heed_termination()
             locking.hold_run()
             tracking.remember()
             keeping.keep("results")
