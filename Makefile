@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run readme worth audit test slurm-test lint format bench clean
+.PHONY: help run readme worth codes audit test slurm-test lint format bench clean
 
 help: ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -23,6 +23,10 @@ run: $(READY) ## the main job: every table, figure and check (CORES=2)
 worth: $(READY) ## what a cache is worth on real corpora, into README.md (config/worth.yaml names them; 16 minutes of one core, 1.2 GB)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/worth.yaml -- results/tables/worth.parquet
 	$(BIN)/python workflow/scripts/readme.py --worth
+
+codes: $(READY) ## the filings under the blend and the compressors, primed with 10-K items, into README.md (some 25 minutes of one core)
+	$(BIN)/snakemake --cores $(CORES) --configfile config/filings-primed.yaml -- results/tables/filings.parquet
+	$(BIN)/python workflow/scripts/readme.py --codes
 
 audit: $(READY) ## whether every result is what the project, as it stands, would make
 	$(BIN)/attnkernel audit --all

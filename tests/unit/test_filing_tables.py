@@ -5,6 +5,7 @@ import pytest
 
 from attnkernel.language import filing_tables
 from attnkernel.language.compressors import code_bits
+from attnkernel.language.filing_tables import NORMALISED, RAW
 from attnkernel.language.open_vocabulary import read
 
 VOCABULARY = ["<unk>", "<s>", "</s>", "cost"]
@@ -81,3 +82,24 @@ def test_growth_ends_at_the_whole_for_models_and_compressors(columns):
     last = {model: table["bits"][table["model"] == model][-1] for model in ("kn", "lzma")}
     assert last == {"kn": 20.0, "lzma": float(code_bits("lzma", NORMAL))}
     assert table["characters"].max() == len(NORMAL)
+
+
+def test_the_readme_shows_the_blend_beside_what_was_primed_with_the_same_text():
+    rows = [
+        ("a", "other", "30000", NORMALISED, "blend", 1.25),
+        ("a", "other", "30000", NORMALISED, "lzma", 2.5),
+        ("a", "nothing", "30000", NORMALISED, "lzma", 3.0),
+        ("a", "other", "whole", RAW, "blend", 1.5),
+        ("all", "other", "30000", NORMALISED, "blend", 1.25),
+        ("a", "cold", "30000", NORMALISED, "blend", 2.0),
+    ]
+    names = ("document", "training", "excerpt", "text", "model", "bits_per_character")
+    columns = {
+        name: np.array(values, dtype=object) for name, values in zip(names, zip(*rows, strict=True), strict=True)
+    }
+    assert filing_tables.markdown(columns).splitlines() == [
+        "| document | characters | text | blend | lzma |",
+        "| --- | ---: | --- | ---: | ---: |",
+        "| a | 30,000 | words | 1.250 | 2.500 |",
+        "| a | whole | as filed | 1.500 | – |",
+    ]

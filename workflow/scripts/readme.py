@@ -3,6 +3,7 @@
 python workflow/scripts/readme.py            write README.md
 python workflow/scripts/readme.py --check    fail if it is not what the run would write
 python workflow/scripts/readme.py --worth    write the table of `make worth` instead
+python workflow/scripts/readme.py --codes    write the table of `make codes` instead
 """
 
 import argparse
@@ -11,20 +12,22 @@ from pathlib import Path
 
 from attnkernel import render, table
 from attnkernel.errors import InputError
-from attnkernel.language import worth
+from attnkernel.language import filing_tables, worth
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def main(check: bool, of_worth: bool) -> str | None:
+def main(check: bool, block: str) -> str | None:
     readme, results = ROOT / "README.md", ROOT / "results"
     before = readme.read_text(encoding="utf-8")
     try:
-        if of_worth:
-            block = worth.markdown(table.read(results / "tables" / "worth.parquet"))
-            after = render.spliced(before, block, "worth")
+        if block == "worth":
+            text = worth.markdown(table.read(results / "tables" / "worth.parquet"))
+        elif block == "codes":
+            text = filing_tables.markdown(table.read(results / "tables" / "filings.parquet"))
         else:
-            after = render.spliced(before, (results / "summary.md").read_text(encoding="utf-8"))
+            text = (results / "summary.md").read_text(encoding="utf-8")
+        after = render.spliced(before, text, block)
     except FileNotFoundError:
         return "results/summary.md is not there yet: make run"
     except InputError as error:
@@ -38,6 +41,7 @@ def main(check: bool, of_worth: bool) -> str | None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--worth", action="store_true")
+    for name in ("worth", "codes"):
+        parser.add_argument(f"--{name}", action="store_const", dest="block", const=name, default="results")
     given = parser.parse_args()
-    sys.exit(main(given.check, given.worth))
+    sys.exit(main(given.check, given.block))

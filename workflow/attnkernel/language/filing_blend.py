@@ -14,7 +14,7 @@ from attnkernel.corpus.readers import Document
 from attnkernel.corpus.text import UNKNOWN_ID, Text
 from attnkernel.corpus.tokens import RESERVED
 from attnkernel.language import blend, coder, filing_tables, lossless, open_vocabulary, pool
-from attnkernel.language.filing_tables import NORMALISED, RAW
+from attnkernel.language.filing_tables import BLEND, NORMALISED, RAW
 from attnkernel.language.filing_tables import excerpt_name as _name
 from attnkernel.language.kneser_ney import Backoff, estimate
 from attnkernel.language.open_vocabulary import ROUTES, joined, normal_form, words
@@ -23,7 +23,6 @@ from attnkernel.language.speller import Speller
 Floats = NDArray[np.float64]
 Table = dict[str, NDArray[Any]]
 
-MODEL: Final = "blend"
 OTHERS: Final = "other filings"
 _KEY: Final[dict[str, Any]] = {"document": object, "excerpt": object, "text": object}
 _CODED: Final = _KEY | {"stated_bits": float, "coded_bits": int, "excess": float, "identical": bool}
@@ -144,9 +143,9 @@ def read(text: str, kind: str, models: Prepared, settings: Mapping[str, Any], *,
     beside = models.layouts().read(tokens, layouts) if kind == RAW else np.zeros(len(tokens))
     beside[:1] += coder.length_bits(len(tokens))
     if models.pool:
-        bits = {MODEL: pool.bits(tokens, models.pool) + beside}
+        bits = {BLEND: pool.bits(tokens, models.pool) + beside}
     else:
-        bits = {MODEL: _bits(blend.gated(trace, settings["rate"]), spelled, beside)}
+        bits = {BLEND: _bits(blend.gated(trace, settings["rate"]), spelled, beside)}
     if steps:
         bits |= _steps(trace, tokens, models, settings, spelled, beside)
     known = frozenset(models.trained.vocabulary)
@@ -243,7 +242,7 @@ def scores(
         key = {"document": document, "excerpt": excerpt, "text": kind}
         parts.append(_keyed(columns, key))
         if document and (kind == RAW or (models.pool and excerpt in map(_name, settings["lossless"]))):
-            codes.append(key | coded(text, kind, models, settings, float(columns[f"bits {MODEL}"].sum())))
+            codes.append(key | coded(text, kind, models, settings, float(columns[f"bits {BLEND}"].sum())))
         if document and kind == NORMALISED and stepwise:
             regrets.append(key | regret(text, models, settings))
     return Scores(_stacked(parts), _table(codes, _CODED), _table(regrets, _REGRET))
@@ -320,10 +319,10 @@ def tables(
         row for run, name in zip(runs, names, strict=True) for row in filing_tables.model_rows(run.tokens, name, sizes)
     ]
     rows = filing_tables.model_rows(article, names[0], sizes)
-    rows += [row for row in steps if row["model"] == MODEL]
+    rows += [row for row in steps if row["model"] == BLEND]
     rows += compressed(documents, priming, names[1], settings)
     growing = [(names[0], article, ["kn", "mixture"])]
-    growing += [(name, run.tokens, [MODEL]) for run, name in zip(runs, names, strict=True)]
+    growing += [(name, run.tokens, [BLEND]) for run, name in zip(runs, names, strict=True)]
     filings = filing_tables.code_table(rows)
     codes = filing_tables.with_training([run.coded for run in runs], names)
     regrets = filing_tables.with_training([run.regret for run in runs], names)

@@ -24,6 +24,8 @@ NORMALISED: Final = "normalised"
 # The documents' costs added up, and the documents as one text.
 ALL: Final = "all"
 JOINED: Final = "joined"
+BLEND: Final = "blend"
+_TEXTS: Final = {NORMALISED: "words", RAW: "as filed"}
 # What a compressor that was given no text first was trained on.
 NOTHING: Final = "nothing"
 
@@ -276,14 +278,14 @@ def shape_table(
     others = sorted({key[-1] for key in bits if key[1] == primed and key[-1] in COMPRESSORS})
     ceilings = [
         ("kernel cache cuts Kneser-Ney by 15% on each", worst((cold, "mixture"), [(cold, "kn")]), 0.85),
-        ("cold blend below lzma and bz2 on each", worst((cold, "blend"), [(NOTHING, "lzma"), (NOTHING, "bz2")]), 1.0),
-        ("cold blend below PPMd on each", worst((cold, "blend"), [(NOTHING, "ppmd-6"), (NOTHING, "ppmd-12")]), 1.0),
-        ("cold blend below brotli on each", worst((cold, "blend"), [(NOTHING, "brotli-11")]), 1.0),
-        ("primed blend below each compressor", worst((primed, "blend"), [(primed, name) for name in others]), 1.0),
+        ("cold blend below lzma and bz2 on each", worst((cold, BLEND), [(NOTHING, "lzma"), (NOTHING, "bz2")]), 1.0),
+        ("cold blend below PPMd on each", worst((cold, BLEND), [(NOTHING, "ppmd-6"), (NOTHING, "ppmd-12")]), 1.0),
+        ("cold blend below brotli on each", worst((cold, BLEND), [(NOTHING, "brotli-11")]), 1.0),
+        ("primed blend below each compressor", worst((primed, BLEND), [(primed, name) for name in others]), 1.0),
         *(
             (
                 f"primed blend 20% below PPMd-12 on each, {kind}",
-                worst((primed, "blend"), [(primed, "ppmd-12")], [kind]),
+                worst((primed, BLEND), [(primed, "ppmd-12")], [kind]),
                 0.8,
             )
             for kind in _FORMS
@@ -360,3 +362,29 @@ def _totals(rows: Sequence[Row]) -> list[Row]:
         | {name: sum(row[name] for row in group) for name in (*_SIZES, *_SPLITS)}
         for key, group in groups.items()
     ]
+
+
+def markdown(filings: Columns) -> str:
+    """Table for a README: bits per character of the blend, and of compressors that were given the same text first.
+
+    Parameters
+    ----------
+    filings
+        Table `filings`.
+    """
+    primed = np.isin(filings["model"], list(COMPRESSORS)) & (filings["training"] != NOTHING)
+    training = set(filings["training"][primed].tolist())
+    names = [BLEND, *dict.fromkeys(filings["model"][primed].tolist())]
+    keys = zip(*(filings[name].tolist() for name in ("text", "document", "excerpt", "model")), strict=True)
+    every = zip(keys, filings["training"].tolist(), filings["bits_per_character"].tolist(), strict=True)
+    cost = {key: bits for key, trained_on, bits in every if trained_on in training}
+    lines = [f"| document | characters | text | {' | '.join(names)} |", "| --- | ---: | --- |" + " ---: |" * len(names)]
+    for text, document, length in sorted({key[:3] for key in cost if key[3] == BLEND and key[1] != ALL}):
+        found = (cost.get((text, document, length, name)) for name in names)
+        bits = ("–" if value is None else f"{value:.3f}" for value in found)
+        lines.append(f"| {' | '.join([document, _length(length), _TEXTS[text], *bits])} |")
+    return "\n".join(lines) + "\n"
+
+
+def _length(name: str) -> str:
+    return f"{int(name):,}" if name.isdecimal() else name
