@@ -23,7 +23,9 @@ Message = Sequence[tuple[str, int]]
 
 # A text is preceded by its number of tokens: the number of its binary digits, then these.
 _DIGITS: Final = 32
+# Of a word of the coder, and of the lower end of its interval.
 _BYTES: Final = 4
+_STATE: Final = 8
 
 
 class _Sender:
@@ -39,9 +41,18 @@ class _Sender:
         return number
 
     def data(self) -> bytes:
-        words = self._coder.get_compressed()
-        # Big end first, so that what can be dropped stands at the end; the receiver fills up with zeros.
-        return bytes(words.astype(">u4").tobytes()).rstrip(b"\0")
+        """The fewest bytes, filled up with zeros by the receiver, that name a number in the coder's interval."""
+        place, (low, width) = self._coder.pos()
+        size = _BYTES * place + _STATE
+        # What the coder itself would send lies in the interval, which fixes the words before the state.
+        inside = int.from_bytes(self._coder.get_compressed().astype(">u4").tobytes().ljust(size, b"\0"), "big")
+        least = inside - (inside - low) % 2 ** (8 * _STATE)
+        code = next(
+            code
+            for unit in range(8 * size, -1, -8)
+            if (code := -(-least >> unit) << unit) < least + width and code < 2 ** (8 * size)
+        )
+        return bytes(code.to_bytes(size, "big")).rstrip(b"\0")
 
 
 class _Receiver:
