@@ -29,6 +29,7 @@ rule propositions:
         **published_tables(["propositions"]),
     log:
         "results/logs/propositions.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -52,6 +53,7 @@ rule circle:
         **published_tables(CIRCLE_TABLES),
     log:
         "results/logs/circle.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -79,6 +81,7 @@ rule denoiser:
         **published_tables(DENOISER_TABLES),
     log:
         "results/logs/denoiser.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

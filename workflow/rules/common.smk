@@ -1,7 +1,7 @@
 # What every chapter needs: the checked config, and the digest of the code behind a script.
 #
-# Rules of `priority: 1` are links of the longest chain of jobs, from a corpus to the notebook: a free core takes the
-# next link first, and what the chain does not wait for fills the rest.
+# `priority` orders what could run: 2 for the links of the longest chain of jobs, from a corpus to the notebook; 1 for the
+# other numbers, which the checks wait for; none for figures, which fill what is left.
 import atexit
 import os
 import re

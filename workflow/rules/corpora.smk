@@ -9,7 +9,7 @@ rule synthetic:
         documents="results/corpora/synthetic/documents.parquet",
     log:
         "results/logs/synthetic.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -30,7 +30,7 @@ rule tokens:
         card="results/corpora/{corpus}/card.parquet",
     log:
         "results/logs/tokens-{corpus}.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

@@ -21,6 +21,7 @@ rule features:
         checks="results/features/{corpus}/checks.parquet",
     log:
         "results/logs/features-{corpus}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -51,6 +52,7 @@ rule feature_tables:
         **published_tables(FEATURE_TABLES),
     log:
         "results/logs/feature-tables.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

@@ -14,6 +14,7 @@ rule filings_documents:
         documents="results/filings/documents.parquet",
     log:
         "results/logs/filings-documents.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

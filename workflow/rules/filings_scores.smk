@@ -52,6 +52,7 @@ rule filings_article:
         tokens="results/filings/article{scale}.parquet",
     log:
         "results/logs/filings-article{scale}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -76,6 +77,7 @@ rule filings_blend:
         regret="results/filings/regret-{training}{scale}.parquet",
     log:
         "results/logs/filings-blend-{training}{scale}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -110,6 +112,7 @@ rule filings_tables:
         **published_tables(FILING_TABLES, "{scale}"),
     log:
         "results/logs/filings-tables{scale}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -152,6 +155,7 @@ rule filings_gain:
         **published_tables(["filings_gain"]),
     log:
         "results/logs/filings-gain.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

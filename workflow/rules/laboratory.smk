@@ -34,6 +34,7 @@ rule payload:
         payload="results/lab/payload.json",
     log:
         "results/logs/payload.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -58,6 +59,7 @@ rule library:
         library="results/lab/vega.js",
     log:
         "results/logs/library.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -81,6 +83,7 @@ rule laboratory:
         page="results/lab/index.html",
     log:
         "results/logs/laboratory.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

@@ -29,7 +29,7 @@ rule vectors:
         twins="results/language/{corpus}/twins.parquet",
     log:
         "results/logs/vectors-{corpus}.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -50,7 +50,7 @@ rule kneser_ney:
         model="results/language/{corpus}/kneser-ney.parquet",
     log:
         "results/logs/kneser-ney-{corpus}.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -73,7 +73,7 @@ rule caches:
         heldout="results/language/{corpus}/caches-heldout.parquet",
     log:
         "results/logs/caches-{corpus}.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -95,7 +95,7 @@ rule grid:
         grid="results/language/{corpus}/grid.parquet",
     log:
         "results/logs/grid-{corpus}.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -119,7 +119,7 @@ rule pointer:
         epochs="results/language/{corpus}/epochs.parquet",
     log:
         "results/logs/pointer-{corpus}.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -146,7 +146,7 @@ rule scores:
         heldout="results/language/{corpus}/scores-heldout.parquet",
     log:
         "results/logs/scores-{corpus}.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -171,7 +171,7 @@ rule evaluate:
         shapes="results/language/{corpus}/shapes.parquet",
     log:
         "results/logs/evaluate-{corpus}.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -199,7 +199,7 @@ rule language_tables:
         **published_tables(LANGUAGE_TABLES),
     log:
         "results/logs/language-tables.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -222,6 +222,7 @@ rule worth:
         figure_png="results/figures/worth.png",
     log:
         "results/logs/worth.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

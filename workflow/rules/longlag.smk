@@ -19,6 +19,7 @@ rule longlag_census:
         **published_tables(CENSUS_TABLES),
     log:
         "results/logs/longlag-census.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -41,6 +42,7 @@ rule longlag_lyapunov:
         **published_tables(EXPONENT_TABLES),
     log:
         "results/logs/longlag-lyapunov.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -61,6 +63,7 @@ rule longlag_training:
         **published_tables(TRAINING_TABLES),
     log:
         "results/logs/longlag-training.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -101,6 +104,7 @@ rule longlag_bound:
         **published_tables(BOUND_TABLES),
     log:
         "results/logs/longlag-bound.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

@@ -12,6 +12,7 @@ rule gradients:
         **published_tables(["gradients"]),
     log:
         "results/logs/gradients.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -31,6 +32,7 @@ rule effort:
         **published_tables(["effort"]),
     log:
         "results/logs/effort.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
@@ -56,6 +58,7 @@ rule compare:
         claims_csv=reported("table", "claims", "results/claims.csv"),
     log:
         "results/logs/compare.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

@@ -74,7 +74,7 @@ rule notebook:
         notebook="results/companion.ipynb",
     log:
         "results/logs/notebook.log",
-    priority: 1
+    priority: 2
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

@@ -13,6 +13,7 @@ rule scaling:
         **published_tables(SCALING_TABLES),
     log:
         "results/logs/scaling.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1

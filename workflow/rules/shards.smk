@@ -205,6 +205,7 @@ rule pointer_steps:
         history="results/shards/{corpus}/kernels.parquet",
     log:
         "results/logs/pointer-steps-{corpus}.log",
+    priority: 1
     conda:
         "../../envs/pipeline.yaml"
     threads: 1
