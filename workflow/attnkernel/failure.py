@@ -114,3 +114,10 @@ def heed_termination() -> None:
     handler = signal.getsignal(signal.SIGTERM)
     if callable(handler):
         signal.signal(signal.SIGTERM, lambda *received: threading.Thread(target=handler, args=received).start())
+
+
+def wait_no_longer() -> None:
+    """Stop Snakemake's timers, for which a process whose work is done would wait another second."""
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()

@@ -201,9 +201,11 @@ onstart:
 
 onsuccess:
     keeping.retain()
+    failure.wait_no_longer()
 
 
 onerror:
+    failure.wait_no_longer()
     said = [*keeping.described(keeping.retain()), *failure.messages(log)]
     # When the process ends, so that it is the last thing on the screen.
     atexit.register(print, "\n".join(["", *said]), file=sys.stderr)
