@@ -6,19 +6,9 @@ import pytest
 from attnkernel.corpus.readers import Document
 from attnkernel.language import blend, coder, filing_blend, lossless
 from attnkernel.language.filing_tables import RAW
+from blend_settings import WORD_MODELS
 
-SETTINGS = {
-    "order": 3,
-    "dimensions": 4,
-    "window": 2,
-    "skips": [[2, 0.2]],
-    "beta": 4.0,
-    "context": [1, 0.5],
-    "memory": 50,
-    "document": 2,
-    "rescaling": [20, 0.7],
-    "rate": 0.2,
-    "speller_order": 4,
+SETTINGS = WORD_MODELS | {
     "pool": None,
 }
 TRAINING = "The cost of revenue rose. The price of oil fell.\nCosts and prices of oil and gas rose in 2023.\n" * 3

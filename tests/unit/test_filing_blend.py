@@ -9,24 +9,14 @@ from attnkernel.figures import filings as figures
 from attnkernel.figures import style
 from attnkernel.language import filing_blend, filing_tables, open_vocabulary
 from attnkernel.language.filing_tables import token_columns
+from blend_settings import WORD_MODELS
 
-SETTINGS = {
+SETTINGS = WORD_MODELS | {
     "excerpts": [120, None],
     "lossless": [120],
     "ablation": [120],
     "points": 3,
     "primed_compressors": ["lzma", "ppmd-6", "ppmd-12"],
-    "order": 3,
-    "dimensions": 4,
-    "window": 2,
-    "skips": [[2, 0.2]],
-    "speller_order": 4,
-    "beta": 4.0,
-    "context": [1, 0.5],
-    "memory": 50,
-    "document": 2,
-    "rescaling": [20, 0.7],
-    "rate": 0.2,
     "betas": [0.0, 4.0],
     "lambdas": [0.5, 0.9],
     "pool": None,

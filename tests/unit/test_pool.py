@@ -7,19 +7,9 @@ from attnkernel.corpus.readers import Document
 from attnkernel.errors import InputError
 from attnkernel.language import filing_blend, pool
 from attnkernel.language.filing_tables import NORMALISED, RAW
+from blend_settings import WORD_MODELS
 
-SETTINGS = {
-    "order": 3,
-    "dimensions": 4,
-    "window": 2,
-    "skips": [[2, 0.2]],
-    "beta": 4.0,
-    "context": [1, 0.5],
-    "memory": 50,
-    "document": 2,
-    "rescaling": [20, 0.7],
-    "rate": 0.2,
-    "speller_order": 4,
+SETTINGS = WORD_MODELS | {
     "pool": {
         "taught": {"every": 2, "tokens": 400},
         "histories": {"characters": [1, 2, 3, 5], "words": [[], [1], [1, 2]]},

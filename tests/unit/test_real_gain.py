@@ -8,19 +8,9 @@ from attnkernel.language import blend, kneser_ney, real_gain
 from attnkernel.language.cache import cache_probabilities
 from attnkernel.language.evaluate import Origin
 from attnkernel.language.scored import Scored
+from blend_settings import WORD_MODELS
 
-SETTINGS = {
-    "order": 3,
-    "dimensions": 4,
-    "window": 2,
-    "skips": [[2, 0.2]],
-    "beta": 4.0,
-    "context": [1, 0.5],
-    "memory": 50,
-    "document": 2,
-    "rescaling": [20, 0.7],
-    "rate": 0.2,
-}
+SETTINGS = WORD_MODELS
 VOCABULARY = ["<unk>", "<s>", "</s>", *"abcdefg"]
 pytestmark = pytest.mark.filterwarnings("ignore::attnkernel.language.kneser_ney.DiscountWarning")
 
