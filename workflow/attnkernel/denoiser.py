@@ -30,6 +30,7 @@ from attnkernel.circle import (
     optimum,
     relative_deviation,
 )
+from attnkernel.errors import InputError
 from attnkernel.optimize import Adam
 from attnkernel.seeding import seed_sequence
 
@@ -59,11 +60,13 @@ def triangular_batches(rows: int, batch: int, count: int, rng: np.random.Generat
 
     Raises
     ------
-    ValueError
+    InputError
         The batch is smaller than a column is long, so that its second moments are singular.
     """
     if batch < rows:
-        raise ValueError(f"a batch of {batch} functions cannot be reduced to {rows} columns: it needs at least {rows}")
+        raise InputError(
+            f"config: circle.denoiser.batch is {batch}; allowed: at least {rows}, the columns it is reduced to"
+        )
     lower = np.zeros((count, rows, rows))
     below = np.tril_indices(rows, -1)
     lower[:, below[0], below[1]] = rng.standard_normal((count, len(below[0])))
@@ -131,12 +134,14 @@ def train(
 
     Raises
     ------
-    ValueError
+    InputError
         The steps are no multiple of 2 `trace_every`, or the batch is too small (see `triangular_batches`).
     """
     steps, block_length = protocol.steps, protocol.trace_every
     if steps % (2 * block_length):
-        raise ValueError(f"{steps} steps cannot be halved into blocks of {block_length}")
+        raise InputError(
+            f"config: circle.denoiser.steps is {steps}; allowed: a multiple of {2 * block_length}, twice `trace_every`"
+        )
     generators = [np.random.default_rng(seed) for seed in seeds]
     starts = np.stack([rng.standard_normal((2, 2, 2)) for rng in generators], axis=1)
     W_Q, W_K = protocol.initial_scale * starts
