@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attnkernel.language.earlier import PANEL, Earlier, Kernel, by_first_appearance
+from attnkernel.language.earlier import PANEL, Earlier, Kernel, by_first_appearance, filled
 from attnkernel.progress import track
 
 Floats = NDArray[np.float64]
@@ -144,6 +144,8 @@ class Layout:
         Earlier pairs of each pair's target, (pairs,).
     position, earlier
         Each pair beside each earlier pair of the same target, among the first `most` of the target.
+    listed, begin
+        The pairs that have such earlier ones, and where those of each begin.
     frequent
         All the pairs of each target that has more.
     most
@@ -156,6 +158,8 @@ class Layout:
     repeats: Integers
     position: Integers
     earlier: Integers
+    listed: Integers
+    begin: Integers
     frequent: list[Integers]
     most: int
 
@@ -169,23 +173,36 @@ def lay_out(document: Integers, most: int = _BLOCK) -> Layout:
     types, contexts, first = by_first_appearance(document[:-1])
     new = np.zeros(len(contexts), dtype=np.int64)
     new[first] = 1
-    return Layout(types, contexts, np.cumsum(new) - new, *_repeats(document[1:], most), most)
 
-
-def _repeats(targets: Integers, most: int) -> tuple[Integers, Integers, Integers, list[Integers]]:
-    """Count each target's earlier occurrences, pair the first `most` with each earlier one, list targets with more."""
+    targets = document[1:]
+    # The pairs by their target, and each one's rank among those of its target.
     order = np.argsort(targets, kind="stable")
-    start = np.flatnonzero(np.diff(targets[order], prepend=-1))
+    of_order = targets[order]
+    start = np.flatnonzero(np.append(True, of_order[1:] != of_order[:-1]))
     size = np.diff(start, append=len(targets))
     start_of = np.repeat(start, size)
     rank = np.arange(len(targets)) - start_of
-    frequent = [order[begin : begin + number] for begin, number in zip(start, size, strict=True) if number > most]
+    repeats = np.empty_like(rank)
+    repeats[order] = rank
+    return Layout(
+        types,
+        contexts,
+        np.cumsum(new) - new,
+        repeats,
+        *_earlier_pairs(order, start_of, np.where(rank < most, rank, 0)),
+        [order[start[often] : start[often] + size[often]] for often in np.flatnonzero(size > most)],
+        most,
+    )
 
-    repeats = np.where(rank < most, rank, 0)
-    entry = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    earlier = np.empty_like(rank)
-    earlier[order] = rank
-    return earlier, np.repeat(order, repeats), order[np.repeat(start_of, repeats) + entry], frequent
+
+def _earlier_pairs(
+    order: Integers, start_of: Integers, number: Integers
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """List the first `number` pairs of each pair's target beside it; see `position` to `begin` of `Layout`."""
+    begin = np.cumsum(number) - number
+    earlier = order[np.arange(number.sum()) + np.repeat(start_of - begin, number)]
+    has = number > 0
+    return np.repeat(order, number), earlier, order[has], begin[has]
 
 
 def _document_cache(
@@ -195,7 +212,8 @@ def _document_cache(
     if len(document) < 3:
         return result
     layout = lay_out(document)
-    scores = _scores(queries[layout.types], keys[layout.types])
+    own = queries[layout.types]
+    scores = _scores(own, own if keys is queries else keys[layout.types])
     finite = (betas > 0.0) & np.isfinite(betas)
     matching, total = np.zeros((2, len(betas), len(layout.contexts)))
     matching[betas == 0.0], total[betas == 0.0] = layout.repeats, np.arange(len(layout.repeats))
@@ -236,22 +254,23 @@ def _exponential(beta: float, bound: float, scores: Floats, kernel: Floats) -> N
     np.exp(kernel, out=kernel)
 
 
-def whole_panels(vectors: Floats) -> Floats:
-    """Add rows of zeros until they fill panels: a table of such rows has the shape that `kernel_masses` takes."""
-    return np.pad(vectors, ((0, -len(vectors) % PANEL), (0, 0)))
-
-
 def _scores(queries: Floats, keys: Floats) -> Floats:
     """Inner products `queries keys^T`, (K, K), K filled up to whole panels.
 
-    The products of a panel involve the panels before it only, so later types do not change their shapes.
+    The products of a panel involve the panels before it only, so later types do not change their shapes. Vectors among
+    themselves have each product once, whichever is the query.
     """
-    queries, keys = whole_panels(queries), whole_panels(keys)
+    symmetric = keys is queries
+    queries = filled(queries, PANEL)
+    keys = queries if symmetric else filled(keys, PANEL)
     scores = np.empty((len(queries), len(keys)))
     for start in range(0, len(queries), PANEL):
         stop = start + PANEL
         np.matmul(queries[start:stop], keys[:stop].T, out=scores[start:stop, :stop])
-        np.matmul(queries[:start], keys[start:stop].T, out=scores[:start, start:stop])
+        if symmetric:
+            scores[:start, start:stop] = scores[start:stop, :start].T
+        else:
+            np.matmul(queries[:start], keys[start:stop].T, out=scores[:start, start:stop])
     return scores
 
 
@@ -265,27 +284,17 @@ def kernel_masses(scores: Floats, layout: Layout, kernels: Sequence[Kernel]) -> 
     kernels
         What turns scores into weights.
     """
-    matching = np.empty((len(kernels), len(layout.contexts)))
+    matching = np.zeros((len(kernels), len(layout.contexts)))
     # Gathered once for all kernels: what is scattered over a large table takes long to fetch.
     repeated = scores.ravel()[layout.cells(scores)]
     weights = np.empty_like(repeated)
     for weigh, mass in zip(kernels, matching, strict=True):
         weigh(repeated, weights)
-        mass[:] = _summed(weights, layout)
+        mass[layout.listed] = np.add.reduceat(weights, layout.begin)
     for pairs in layout.frequent:
         masses = Earlier(layout.contexts, pairs).masses(scores, kernels)
         matching[:, pairs[layout.most :]] = masses[:, layout.most :]
     return matching, Earlier(layout.contexts).masses(scores, kernels)
-
-
-def _summed(repeated: Floats, layout: Layout) -> Floats:
-    """Sum over the earlier pairs that the layout lists beside each pair, (pairs,)."""
-    sums = np.zeros(len(layout.contexts))
-    # They stand together, so each sum is one stretch.
-    start = np.flatnonzero(np.diff(layout.position, prepend=-1))
-    if len(start):
-        sums[layout.position[start]] = np.add.reduceat(repeated, start)
-    return sums
 
 
 def _relative_kernel(beta: float, tie: float) -> Weigh:
@@ -300,7 +309,8 @@ def _relative_kernel(beta: float, tie: float) -> Weigh:
 def _relative_masses(scores: Floats, layout: Layout, weigh: Weigh, reference: Floats) -> tuple[Floats, Floats]:
     """`kernel_masses` where each pair has a kernel of its own, relative to its reference; by blocks of pairs."""
     repeated = weigh(scores.ravel()[layout.cells(scores)], reference[layout.position])
-    matching = _summed(repeated, layout)
+    matching = np.zeros(len(layout.contexts))
+    matching[layout.listed] = np.add.reduceat(repeated, layout.begin)
     for pairs in layout.frequent:
         matching[pairs[layout.most :]] = _mass_before(scores, layout, pairs, layout.most, weigh, reference)
     return matching, _mass_before(scores, layout, np.arange(len(layout.contexts)), 0, weigh, reference)

@@ -1,39 +1,42 @@
-"""Sums of a kernel over the earlier members of a sequence, without a sum for each member.
+"""Sums of a kernel over the earlier members of a sequence.
 
-The kernel knows contexts by their type, so members that share a context share most of their sum. A sequence is cut into
-blocks; one matrix product, kernel times how often each context occurs before each block, gives the mass on all earlier
-blocks, and what is earlier in the same block is added: by smaller blocks over the contexts of that block alone, and
-within the smallest member by member. A kernel is computed where it is used, panel by panel in the processor's cache:
-no table of it is ever written.
+The kernel knows contexts by their type: what precedes a member is how often each context has occurred. A long sequence
+is cut into large blocks, and one matrix product, kernel times how often each context occurs before each of them, gives
+the mass on all earlier large blocks: members that share a context share its row. Within a large block, each small one
+reads the rows of its own members, over the contexts seen before it alone; within a small block, pair by pair. A kernel
+is computed where it is used, in the processor's cache: no table of it is ever written.
 
-Every product has panels of fixed shape, and contexts are numbered by first appearance. What comes later in a sequence
-then adds exact zeros to a sum and nothing else, so that no bit of an earlier sum can change.
+No product and no sum has a shape or an order that a later member could change: the rows that a small block reads end at
+what was known before it, and the panels of the matrix product have one size and are added up in turn, those that only
+later members have counted as exact zeros. For this, contexts are numbered by first appearance.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Array = TypeVar("Array", Floats, Integers)
 # Writes the kernel of some scores into an array of their shape, which holds what the kernel before it wrote.
 Kernel = Callable[[Floats, Floats], object]
 
 PANEL: Final = 64
-# Blocks beside each other in one product; so many of the smallest make one of the larger.
-_GROUP: Final = 8
 _SMALL: Final = 64
 _LARGE: Final = 16 * _SMALL
-# Row i of a smallest block may read column j < i.
-_BEFORE: Final = np.tri(_SMALL, k=-1)
+# Large blocks beside each other in one product.
+_GROUP: Final = 8
+# The pairs of a small block, member by member: which member, which earlier one, and where the pairs of each begin.
+_MEMBER, _BEFORE = np.tril_indices(_SMALL, k=-1)
+_BEGIN: Final = np.flatnonzero(_BEFORE == 0)
 
 
 class _Stretch(NamedTuple):
-    """Part of a sequence, in blocks.
+    """Part of a sequence.
 
     Attributes
     ----------
@@ -43,14 +46,15 @@ class _Stretch(NamedTuple):
         Its distinct contexts, by their number in the table, filled up to whole panels; None: all of the table.
     contexts
         Number of each member's context among these.
-    block
-        Members of a block.
     """
 
     start: int
     types: Integers | None
     contexts: Integers
-    block: int
+
+    def table(self, scores: Floats) -> Floats:
+        """The scores of its contexts among each other."""
+        return scores if self.types is None else _among(scores, self.types)
 
 
 class Earlier:
@@ -66,13 +70,11 @@ class Earlier:
 
     def __init__(self, contexts: Integers, members: Integers | None = None) -> None:
         sequence = contexts if members is None else contexts[members]
-        self._members = len(sequence)
-        whole = _Stretch(0, None, sequence, _SMALL) if members is None else _renumbered(sequence, 0)
-        self._stretches = [whole]
+        self._whole = _Stretch(0, None, sequence) if members is None else _renumbered(sequence, 0)
+        self._parts = [self._whole]
         if len(sequence) > _LARGE:
             parts = range(0, len(sequence), _LARGE)
-            smaller = [_renumbered(sequence[start : start + _LARGE], start) for start in parts]
-            self._stretches = [whole._replace(block=_LARGE), *smaller]
+            self._parts = [_renumbered(sequence[start : start + _LARGE], start) for start in parts]
 
     def masses(self, scores: Floats, kernels: Sequence[Kernel]) -> Floats:
         """Sum each kernel of each member over those before it, (kernels, members).
@@ -85,14 +87,16 @@ class Earlier:
         kernels
             What turns scores into weights.
         """
-        masses = np.zeros((len(kernels), self._members))
-        for start, types, contexts, block in self._stretches:
-            own = scores if types is None else _among(scores, types)
-            part = masses[:, start : start + len(contexts)]
-            if len(contexts) > block:
-                part += _on_earlier_blocks(own, contexts, block, kernels)
-            if block == _SMALL:
-                part += _within_blocks(own, contexts, kernels)
+        whole = self._whole
+        masses = np.zeros((len(kernels), len(whole.contexts)))
+        if len(self._parts) > 1:
+            masses += _on_earlier_blocks(whole.table(scores), whole.contexts, kernels)
+        for part in self._parts:
+            own = part.table(scores)
+            mass = masses[:, part.start : part.start + len(part.contexts)]
+            blocks = filled(part.contexts, _SMALL).reshape(-1, _SMALL)
+            for found in (_before_blocks(own, blocks, kernels), _within_blocks(own, blocks, kernels)):
+                mass += found.reshape(len(kernels), blocks.size)[:, : mass.shape[1]]
         return masses
 
 
@@ -105,9 +109,16 @@ def by_first_appearance(values: Integers) -> tuple[Integers, Integers, Integers]
     return distinct[order], number[inverse], first[order]
 
 
+def filled(rows: Array, multiple: int) -> Array:
+    """Rows with zeros after them, up to a multiple of rows."""
+    enough = np.zeros((len(rows) + -len(rows) % multiple, *rows.shape[1:]), rows.dtype)
+    enough[: len(rows)] = rows
+    return enough
+
+
 def _renumbered(sequence: Integers, start: int) -> _Stretch:
     types, contexts, _ = by_first_appearance(sequence)
-    return _Stretch(start, np.pad(types, (0, -len(types) % PANEL)), contexts, _SMALL)
+    return _Stretch(start, filled(types, PANEL), contexts)
 
 
 def _among(scores: Floats, types: Integers) -> Floats:
@@ -119,16 +130,15 @@ def _among(scores: Floats, types: Integers) -> Floats:
     return own
 
 
-def _on_earlier_blocks(scores: Floats, contexts: Integers, block: int, kernels: Sequence[Kernel]) -> Floats:
-    """Kernel mass of each member on the blocks before its own, (kernels, members)."""
+def _on_earlier_blocks(scores: Floats, contexts: Integers, kernels: Sequence[Kernel]) -> Floats:
+    """Kernel mass of each member on the large blocks before its own, (kernels, members)."""
     panels = len(scores) // PANEL
-    of_block = np.arange(len(contexts)) // block
+    of_block = np.arange(len(contexts)) // _LARGE
     groups = of_block[-1] // _GROUP + 1
     columns = groups * _GROUP
-    here = np.bincount(contexts * columns + of_block, minlength=len(scores) * columns).reshape(-1, columns)
-    before = (np.cumsum(here, axis=1, dtype=np.float64) - here).reshape(panels, PANEL, columns)
+    before = _counts_before(contexts, _LARGE, columns, len(scores)).reshape(panels, PANEL, columns)
     # Panels of contexts that have appeared by the end of each group of blocks: the others count zero times.
-    seen = [contexts[: (group + 1) * _GROUP * block].max() // PANEL + 1 for group in range(groups)]
+    seen = [contexts[: (group + 1) * _GROUP * _LARGE].max() // PANEL + 1 for group in range(groups)]
     sums = np.zeros((len(kernels), len(scores), columns))
     kernel = np.empty((PANEL, len(scores)))
     tiles = kernel.reshape(PANEL, panels, PANEL).transpose(1, 0, 2)
@@ -143,13 +153,34 @@ def _on_earlier_blocks(scores: Floats, contexts: Integers, block: int, kernels: 
     return sums[:, contexts, of_block]
 
 
-def _within_blocks(scores: Floats, contexts: Integers, kernels: Sequence[Kernel]) -> Floats:
-    """Kernel mass of each member on those before it in its smallest block, (kernels, members)."""
-    blocks = np.pad(contexts, (0, -len(contexts) % _SMALL)).reshape(-1, _SMALL)
-    own = scores.take(blocks[:, :, None] * len(scores) + blocks[:, None, :])
-    kernel = np.empty_like(own)
-    masses = np.empty((len(kernels), *blocks.shape))
+def _counts_before(contexts: Integers, block: int, blocks: int, types: int) -> Floats:
+    """How often each context occurs before each block of members, (types, blocks)."""
+    here = np.bincount(contexts * blocks + np.arange(len(contexts)) // block, minlength=types * blocks)
+    here = here.reshape(types, blocks)
+    return np.asarray(np.cumsum(here, axis=1, dtype=np.float64) - here)
+
+
+def _before_blocks(scores: Floats, blocks: Integers, kernels: Sequence[Kernel]) -> Floats:
+    """Kernel mass of each member of small blocks on the blocks before its own, (kernels, blocks, members of each)."""
+    masses = np.zeros((len(kernels), *blocks.shape))
+    before = _counts_before(blocks.ravel(), _SMALL, len(blocks), len(scores)).T.copy()
+    known = np.maximum.accumulate(blocks.max(axis=1)) + 1
+    room = np.empty(_SMALL * len(scores))
+    for block, seen in enumerate(known[:-1].tolist(), start=1):
+        rows = scores[blocks[block], :seen]
+        kernel = room[: rows.size].reshape(rows.shape)
+        for weigh, mass in zip(kernels, masses, strict=True):
+            weigh(rows, kernel)
+            np.matmul(kernel, before[block, :seen], out=mass[block])
+    return masses
+
+
+def _within_blocks(scores: Floats, blocks: Integers, kernels: Sequence[Kernel]) -> Floats:
+    """Kernel mass of each member of small blocks on those before it in its own, (kernels, blocks, members of each)."""
+    pairs = scores.take(blocks.take(_MEMBER, axis=1) * len(scores) + blocks.take(_BEFORE, axis=1))
+    kernel = np.empty_like(pairs)
+    masses = np.zeros((len(kernels), *blocks.shape))
     for weigh, mass in zip(kernels, masses, strict=True):
-        weigh(own, kernel)
-        np.einsum("bij,ij->bi", kernel, _BEFORE, out=mass)
-    return masses.reshape(len(kernels), blocks.size)[:, : len(contexts)]
+        weigh(pairs, kernel)
+        np.add.reduceat(kernel, _BEGIN, axis=1, out=mass[:, 1:])
+    return masses

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnkernel.features import positive_features
-from attnkernel.language.cache import Layout, cache_probabilities, kernel_masses, lay_out, mixture, whole_panels
+from attnkernel.language.cache import Layout, cache_probabilities, kernel_masses, lay_out, mixture
+from attnkernel.language.earlier import PANEL, filled
 from attnkernel.language.evaluate import losses, ratio_mean
 
 Floats = NDArray[np.float64]
@@ -81,7 +82,7 @@ def feature_cache(documents: Sequence[Integers], features: Floats) -> list[Float
         result = np.full(len(document), np.nan)
         if len(document) > 2:
             layout = lay_out(document)
-            known = whole_panels(features[layout.types])
+            known = filled(features[layout.types], PANEL)
             matching, total = kernel_masses(known @ known.T, layout, [lambda kernel, out: np.copyto(out, kernel)])
             result[2:] = matching[0, 1:] / total[0, 1:]
         probabilities.append(result)
