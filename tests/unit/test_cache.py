@@ -71,18 +71,20 @@ def test_a_kernel_squared_is_the_kernel_at_twice_the_beta():
 
 
 @pytest.mark.parametrize("tokens", [200, 1500])
-def test_later_tokens_change_no_bit_of_earlier_predictions(tokens):
+@pytest.mark.parametrize("learned", [False, True])
+def test_later_tokens_change_no_bit_of_earlier_predictions(tokens, learned):
     types = 700
     vectors = unit_vectors(types, 20, seed=4)
+    keys = unit_vectors(types, 20, seed=18) if learned else vectors
     rng = np.random.default_rng(5)
     # Type 0 is frequent enough to be summed by blocks of its own.
     document = rng.integers(0, types, size=tokens) * (rng.random(tokens) < 0.7)
-    whole = cache_probabilities([document], vectors, vectors, BETAS)[0]
+    whole = cache_probabilities([document], vectors, keys, BETAS)[0]
     for t in rng.integers(0, tokens, size=12):
         changed = document.copy()
         changed[t + 1 :] = rng.integers(0, types, size=tokens - t - 1)
         for other in (document[: t + 1], changed):
-            ours = cache_probabilities([other], vectors, vectors, BETAS)[0]
+            ours = cache_probabilities([other], vectors, keys, BETAS)[0]
             np.testing.assert_array_equal(ours[:, : t + 1], whole[:, : t + 1])
 
 
