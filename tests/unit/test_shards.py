@@ -83,7 +83,7 @@ def test_shards_are_whole_documents_in_order_and_of_like_length(lengths, shards,
         assert stop - start < len(position) / shards + max(lengths)
 
 
-def test_a_window_of_a_table_is_read_across_row_groups(tmp_path):
+def test_a_window_of_a_table_is_read_in_pieces_across_row_groups(tmp_path, monkeypatch):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -91,11 +91,15 @@ def test_a_window_of_a_table_is_read_across_row_groups(tmp_path):
     path = tmp_path / "table.parquet"
     pq.write_table(pa.table({"number": number, "word": word.tolist()}), path, row_group_size=3)
     assert table.rows(path) == 10
+    monkeypatch.setattr(table, "_PIECE", 2)
     for start in range(11):
         for stop in range(start, 11):
-            window = table.read_rows(path, start, stop)
+            pieces = list(table.read_pieces(path, start=start, stop=stop))
+            assert all(len(piece["number"]) <= 2 for piece in pieces)
+            window = table.concatenate(pieces)
             assert window["number"].tolist() == number[start:stop].tolist()
             assert window["word"].tolist() == word[start:stop].tolist()
+    assert table.concatenate(list(table.read_pieces(path, ["number"])))["number"].tolist() == number.tolist()
 
 
 @pytest.fixture

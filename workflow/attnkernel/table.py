@@ -50,6 +50,8 @@ _REMEDIES: Final = {
     errno.EISDIR: "a folder stands where the file is to be; move it away",
 }
 
+# Rows held at once by what passes a table on in pieces: some 50 MB of tokens.
+_PIECE: Final = 2**17
 _METADATA_KEY: Final = b"attnkernel"
 _PANDAS_INDEX: Final = "__index_level_"
 
@@ -135,8 +137,7 @@ def read(path: str | Path, columns: Sequence[str] | None = None) -> Table:
     InputError
         The file is missing or not Parquet, or a column is missing; the message names both.
     """
-    table = _read_arrow(path, columns)
-    return {name: _from_arrow(path, name, table.column(name)) for name in table.column_names}
+    return _from_arrow_table(path, _read_arrow(path, columns))
 
 
 def read_complete(path: str | Path, columns: Sequence[str]) -> Table:
@@ -162,10 +163,29 @@ def rows(path: str | Path) -> int:
     return int(_open(path, lambda: pq.read_metadata(path)).num_rows)
 
 
-def read_rows(path: str | Path, start: int, stop: int, columns: Sequence[str] | None = None) -> Table:
-    """Rows `start` to `stop` of a table, read from the row groups that hold them alone; raises as `read`."""
-    table = _read_arrow(path, columns, (start, stop))
-    return {name: _from_arrow(path, name, table.column(name)) for name in table.column_names}
+def read_pieces(
+    path: str | Path, columns: Sequence[str] | None = None, start: int = 0, stop: int | None = None
+) -> Iterator[Table]:
+    """Rows `start` to `stop` of a table in pieces of a hundred thousand or so, of which one is held at a time.
+
+    There is at least one piece, if need be without a row. Raises as `read`.
+    """
+    file, wanted = _open_columns(path, columns)
+    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    begins = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+    stop = int(begins[-1]) if stop is None else stop
+    groups = np.flatnonzero((begins[:-1] < stop) & (begins[1:] > start) & (start < stop)).tolist()
+    batches = file.iter_batches(_PIECE, row_groups=groups, columns=wanted)
+    row = int(begins[groups[0]]) if groups else stop
+    if row >= stop:
+        yield _from_arrow_table(path, _plain_columns(file.schema_arrow.empty_table(), wanted))
+    while row < stop:
+        batch = _open(path, lambda: next(batches))
+        before = max(start - row, 0)
+        piece = pa.Table.from_batches([batch.slice(before, stop - row - before)])
+        row += len(batch)
+        if len(piece):
+            yield _from_arrow_table(path, _plain_columns(piece, wanted))
 
 
 def read_codes(path: str | Path, column: str) -> tuple[NDArray[np.int64], list[str]]:
@@ -407,12 +427,15 @@ def _open(path: str | Path, read: Any) -> Any:
         raise InputError(f"{path}: not a readable Parquet file ({reason}); make it again") from None
 
 
-def _read_arrow(
-    path: str | Path,
-    columns: Sequence[str] | None,
-    window: tuple[int, int] | None = None,
-    coded: Sequence[str] | None = None,
-) -> pa.Table:
+def _read_arrow(path: str | Path, columns: Sequence[str] | None, coded: Sequence[str] | None = None) -> pa.Table:
+    file, wanted = _open_columns(path, columns, coded)
+    return _plain_columns(_open(path, lambda: file.read(columns=wanted)), wanted)
+
+
+def _open_columns(
+    path: str | Path, columns: Sequence[str] | None, coded: Sequence[str] | None = None
+) -> tuple[pq.ParquetFile, list[str]]:
+    """A file, and which of its columns are wanted."""
     file = _open(path, lambda: pq.ParquetFile(path, read_dictionary=coded))
     present = [name for name in file.schema_arrow.names if not name.startswith(_PANDAS_INDEX)]
     wanted = present if columns is None else list(columns)
@@ -421,17 +444,16 @@ def _read_arrow(
             raise InputError(f"{path}: column {name!r} is missing; it has {', '.join(present) or 'none'}")
         if present.count(name) > 1:
             raise InputError(f"{path}: column {name!r} occurs {present.count(name)} times; rename all but one")
-    # Reading by hand keeps pandas' metadata from being interpreted, which would import pandas.
-    read = file.read if window is None else lambda columns: _window(file, *window, columns)
-    return _open(path, lambda: read(columns=wanted).select(wanted).replace_schema_metadata(None))
+    return file, wanted
 
 
-def _window(file: pq.ParquetFile, start: int, stop: int, columns: list[str]) -> pa.Table:
-    sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-    begins = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
-    groups = np.flatnonzero((begins[:-1] < stop) & (begins[1:] > start)).tolist()
-    before = int(begins[groups[0]]) if groups else 0
-    return file.read_row_groups(groups, columns=columns).slice(start - before, stop - start)
+def _plain_columns(table: pa.Table, wanted: list[str]) -> pa.Table:
+    """Columns in the order wanted, without pandas' metadata, whose interpretation would import pandas."""
+    return table.select(wanted).replace_schema_metadata(None)
+
+
+def _from_arrow_table(path: str | Path, table: pa.Table) -> Table:
+    return {name: _from_arrow(path, name, table.column(name)) for name in table.column_names}
 
 
 def _is_string(kind: pa.DataType) -> bool:

@@ -1,4 +1,6 @@
-"""Put the tables of all shards back into one, in their order, with one shard in memory at a time."""
+"""Put the tables of all shards back into one, in their order, piece by piece."""
+
+from itertools import chain
 
 from attnkernel import table
 from attnkernel.job import Job, run
@@ -6,7 +8,7 @@ from attnkernel.job import Job, run
 
 def main(job: Job) -> None:
     for name, path in job.output.items():
-        job.write_pieces(path, map(table.read, job.paths(name)))
+        job.write_pieces(path, chain.from_iterable(map(table.read_pieces, job.paths(name))))
 
 
 if __name__ == "__main__":
