@@ -4,9 +4,11 @@ CORES ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# The folder of an interpreter's packages.
+SITE := 'import sysconfig; print(sysconfig.get_path("purelib"))'
 
 .DEFAULT_GOAL := help
-.PHONY: help run readme worth codes audit test slurm-test lint format bench clean
+.PHONY: help run readme worth codes audit test plans slurm-test lint format bench clean
 
 help: ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -34,11 +36,18 @@ audit: $(READY) ## whether every result is what the project, as it stands, would
 test: $(READY) ## all tests
 	$(BIN)/pytest --numprocesses $(CORES) --dist loadfile
 
+# Snakemake loads every plugin that it finds, which costs a start most of a second: these stay out of .venv.
+plans: $(READY) ## the whole graph planned for Kubernetes, by its plugins
+	$(PYTHON) -m venv --without-pip .venv-plans
+	$(BIN)/python -c $(SITE) >"$$(.venv-plans/bin/python -c $(SITE))/project.pth"
+	$(BIN)/pip --python .venv-plans/bin/python install --quiet --no-build-isolation --editable '.[cloud]'
+	.venv-plans/bin/python -m pytest tests/workflow/test_profiles.py
+
 slurm-test: ## the toy graph through a SLURM started here (root; apt-get install slurm-wlm munge)
 	$(PYTHON) -m venv .venv-cluster
 	.venv-cluster/bin/pip install --quiet --require-hashes --requirement envs/requirements.lock
 	.venv-cluster/bin/pip install --quiet --no-build-isolation --editable '.[cluster,cloud]'
-	.venv-cluster/bin/pytest tests/workflow/test_slurm.py
+	.venv-cluster/bin/pytest tests/workflow/test_slurm.py tests/workflow/test_profiles.py
 
 readme: $(READY) ## put the results of the last run into README.md
 	$(BIN)/python workflow/scripts/readme.py
