@@ -94,8 +94,9 @@ def estimate(folder: Path, copies: int, types: int) -> None:
 
 def score(folder: Path, copy: int, types: int) -> None:
     """Score one shard's held-out sentences."""
-    model = kneser_ney.backoff_from_columns(table.read(folder / "model.parquet", kneser_ney.SCORING))
-    table.write(folder / f"scores-{copy}.parquet", {"kn": model.probabilities(read_copy(folder, copy, "heldout"))}, {})
+    text = read_copy(folder, copy, "heldout")
+    model = kneser_ney.backoff_for_texts(table.read_pieces(folder / "model.parquet", kneser_ney.SCORING), [text])
+    table.write(folder / f"scores-{copy}.parquet", {"kn": model.probabilities(text)}, {})
 
 
 def run(stage: str, folder: Path, *arguments: Any) -> tuple[float, float]:

@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnkernel.language.kneser_ney import (
+    SCORING,
     DiscountWarning,
+    backoff_for_texts,
     counts_of_counts,
     discounts,
     estimate,
@@ -123,6 +125,21 @@ def test_a_model_survives_its_columns_to_the_bit():
     np.testing.assert_array_equal(again.probabilities(text), model.probabilities(text))
     for name, column in to_columns(again).items():
         np.testing.assert_array_equal(column, columns[name], err_msg=name)
+
+
+@settings(max_examples=40, deadline=None)
+@given(sentence_lists, st.lists(sentence_lists, min_size=1, max_size=3), st.integers(1, 4), st.integers(1, 9))
+def test_what_a_text_needs_of_a_model_gives_it_the_same_probabilities_to_the_bit(training, scored, order, rows):
+    model, texts = estimate(flat(training), TYPES, order), [flat(sentences) for sentences in scored]
+    columns = {name: to_columns(model)[name] for name in SCORING}
+    cuts = range(0, len(columns["order"]), rows)
+    pieces = ({name: column[cut : cut + rows] for name, column in columns.items()} for cut in cuts)
+    needed = backoff_for_texts(pieces, texts)
+    assert all(len(level.keys) <= TYPES + sum(map(len, texts)) + 1 for level in needed.levels)
+    for text in texts:
+        ours, whole = needed.score(text), model.score(text)
+        np.testing.assert_array_equal(ours.probability, whole.probability)
+        np.testing.assert_array_equal(ours.matched, whole.matched)
 
 
 def test_no_history_reaches_across_a_sentence_end():

@@ -10,10 +10,12 @@ from attnkernel.language.scored import cache_column
 
 def main(job: Job) -> None:
     corpus = read_text(job.input.tokens, job.params.min_count, job.input.get("words"))
-    model = kneser_ney.backoff_from_columns(table.read(job.input.model, kneser_ney.SCORING))
+    texts = {split: corpus.of(split) for split in ("dev", "heldout")}
+    model = kneser_ney.backoff_for_texts(
+        table.read_pieces(job.input.model, kneser_ney.SCORING), [text.token for text in texts.values()]
+    )
     vectors = table.read(job.input.vectors, ["vector"])["vector"]
-    for split in ("dev", "heldout"):
-        text = corpus.of(split)
+    for split, text in texts.items():
         rows = cache_columns(text.by_document(), vectors, vectors, job.params.betas)
         columns = {
             "document": text.document_names(),

@@ -10,10 +10,11 @@ one sort a level.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -449,6 +450,65 @@ def backoff_from_columns(columns: Mapping[str, NDArray[Any]]) -> Backoff:
     keys = columns["history"] * types + columns["word"]
     parts = (np.split(values, bounds) for values in (keys, columns["probability"], columns["backoff"]))
     return Backoff(types, tuple(Level(*arrays) for arrays in zip(*parts, strict=True)))
+
+
+def backoff_for_texts(pieces: Iterable[Mapping[str, NDArray[Any]]], texts: Sequence[Integers]) -> Backoff:
+    """Rebuild of a model what scores some texts: all words, and those longer n-grams that occur in one of them.
+
+    To the bit, these texts have the probabilities that they have under the whole model, whose size the memory does not
+    grow with.
+
+    Parameters
+    ----------
+    pieces
+        The columns `SCORING` of the table of `to_columns`, in pieces cut anywhere.
+    texts
+        Of word ids; `</s>` closes every sentence.
+    """
+    # Each is closed once more, so that none runs into the next.
+    text = np.concatenate([np.append(text, END) for text in texts])
+    levels: list[Level] = []
+    for order, parts in groupby(_by_order(pieces), key=itemgetter(0)):
+        columns = (part for _, part in parts)
+        if order == 1:
+            words = [(part["word"], part["probability"], part["backoff"]) for part in columns]
+            levels.append(Level(*map(np.concatenate, zip(*words, strict=True))))
+            types, ids, kept = len(levels[0].keys), text, levels[0].keys
+            continue
+        history = _histories(ids, text, order)
+        stored = np.flatnonzero(history >= 0)
+        wanted = history[stored] * types + text[stored]
+        rows, level = _wanted(columns, np.unique(wanted), types)
+        at = find_keys(level.keys, wanted)
+        ids = np.full(len(text), -1)
+        ids[stored[at >= 0]] = rows[at[at >= 0]]
+        # Histories by their place among those kept, which stand in the same order.
+        keys = np.searchsorted(kept, level.keys // types) * types + level.keys % types
+        levels.append(Level(keys, level.probability, level.backoff))
+        kept = rows
+    return Backoff(types, tuple(levels))
+
+
+def _by_order(pieces: Iterable[Mapping[str, NDArray[Any]]]) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+    """Cut pieces of a model's table between orders too."""
+    for piece in pieces:
+        for order in np.unique(piece["order"]).tolist():
+            start, stop = np.searchsorted(piece["order"], [order, order + 1])
+            yield order, {name: column[start:stop] for name, column in piece.items()}
+
+
+def _wanted(pieces: Iterable[Mapping[str, NDArray[Any]]], wanted: Integers, types: int) -> tuple[Integers, Level]:
+    """Of a level in pieces, the n-grams of the wanted keys, and their places in the level."""
+    found, begin = [], 0
+    for piece in pieces:
+        keys = piece["history"] * types + piece["word"]
+        near = wanted[slice(*np.searchsorted(wanted, [keys[0], keys[-1] + 1]))]
+        at = np.searchsorted(keys, near)
+        at = at[keys[at] == near]
+        found.append((begin + at, keys[at], piece["probability"][at], piece["backoff"][at]))
+        begin += len(keys)
+    rows, *level = map(np.concatenate, zip(*found, strict=True))
+    return rows, Level(*level)
 
 
 def find_keys(keys: Integers, wanted: Integers) -> Integers:
