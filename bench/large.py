@@ -89,7 +89,7 @@ def estimate(folder: Path, copies: int, types: int) -> None:
         kneser_ney.counts_from_columns(table.read(folder / f"ngrams-{copy}.parquet"), ORDER) for copy in range(copies)
     )
     model = kneser_ney.estimate_from_counts(kneser_ney.merge_counts(shards))
-    table.write(folder / "model.parquet", kneser_ney.to_columns(model), {})
+    table.write_pieces(folder / "model.parquet", kneser_ney.column_pieces(model), {})
 
 
 def score(folder: Path, copy: int, types: int) -> None:

@@ -9,7 +9,7 @@ def main(job: Job) -> None:
     settings = job.params.settings
     shards = (kneser_ney.counts_from_columns(table.read(path), settings["order"]) for path in job.paths("ngrams"))
     model = kneser_ney.estimate_from_counts(kneser_ney.merge_counts(shards), settings["discounts"])
-    job.write(job.output.model, kneser_ney.to_columns(model))
+    job.write_pieces(job.output.model, kneser_ney.column_pieces(model))
 
 
 if __name__ == "__main__":

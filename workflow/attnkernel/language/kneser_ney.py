@@ -393,19 +393,26 @@ def to_columns(model: KneserNey) -> dict[str, NDArray[Any]]:
     Columns: order; history (index, among the rows of the order below, of the n-gram without its last word; 0
     for unigrams); word; count (adjusted); probability; backoff; discount_1 to discount_3 (of its order).
     """
-    keys = [level.keys for level in model.levels]
-    sizes = [len(key) for key in keys]
-    columns: dict[str, NDArray[Any]] = {
-        "order": np.repeat(np.arange(1, model.order + 1), sizes),
-        "history": np.concatenate(keys) // model.types,
-        "word": np.concatenate(keys) % model.types,
-        "count": np.concatenate(model.counts),
-        "probability": np.concatenate([level.probability for level in model.levels]),
-        "backoff": np.concatenate([level.backoff for level in model.levels]),
-    }
-    for k in range(3):
-        columns[f"discount_{k + 1}"] = np.repeat(model.discounts[:, k], sizes)
-    return columns
+    pieces = list(column_pieces(model, max(len(level.keys) for level in model.levels)))
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+
+
+def column_pieces(model: KneserNey, rows: int = 2**20) -> Iterator[dict[str, NDArray[Any]]]:
+    """The table of `to_columns` in pieces of at most so many rows, each of one order."""
+    for order, (level, counts) in enumerate(zip(model.levels, model.counts, strict=True), start=1):
+        amounts = {f"discount_{k}": amount for k, amount in enumerate(model.discounts[order - 1], start=1)}
+        for start in range(0, len(level.keys), rows):
+            part = slice(start, start + rows)
+            keys = level.keys[part]
+            yield {
+                "order": np.full(len(keys), order),
+                "history": keys // model.types,
+                "word": keys % model.types,
+                "count": counts[part],
+                "probability": level.probability[part],
+                "backoff": level.backoff[part],
+                **{name: np.full(len(keys), amount) for name, amount in amounts.items()},
+            }
 
 
 def counts_to_columns(ngrams: Counts) -> dict[str, NDArray[Any]]:
