@@ -16,7 +16,8 @@ SETTINGS = WORD_MODELS | {
         "recurrent": {
             "width": 6, "epochs": 3, "step": 0.01, "lanes": 4, "window": 8, "noise": 20, "dropout": 0.2, "min_count": 2,
         },
-        "network": {"width": 6, "epochs": 20, "step": 0.01, "batch": 256},
+        "states": {"dimensions": 3, "bandwidth": 0.05, "own": 0.1},
+        "network": {"members": 2, "width": 6, "epochs": 20, "step": 0.01, "batch": 256},
     },
 }  # fmt: skip
 TEXTS = [
@@ -64,10 +65,10 @@ def test_a_text_comes_back_in_the_size_that_was_stated(models, text):
     assert -8 <= found["coded_bits"] - stated < 64
 
 
-def test_the_recurrent_network_is_a_step_of_its_own(models):
+def test_the_recurrent_network_and_the_kernels_over_its_states_are_steps(models):
     read = filing_blend.read(LONG, NORMALISED, models, SETTINGS, steps=True)
     steps = [name for name in read if name.startswith("bits ")]
-    assert steps[-2:] == ["bits recurrent network", "bits weights by context"]
+    assert steps[-3:] == ["bits recurrent network", "bits kernels over its states", "bits weights by context"]
 
 
 def test_a_document_that_repeats_itself_gets_cheaper(models):

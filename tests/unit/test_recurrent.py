@@ -18,7 +18,7 @@ def network():
 
 
 def test_each_row_is_a_distribution_and_rare_words_are_unknown(network):
-    row = recurrent.Reader(network).distribution()
+    row = recurrent.Reader(network).distributions()[0]
     assert row.sum() == pytest.approx(1.0)
     assert (row >= 0.0).all()
     assert row[[5, 6]].tolist() == [0.0, 0.0]
@@ -28,7 +28,7 @@ def test_it_learns_what_follows_over_more_than_one_word(network):
     reader = recurrent.Reader(network)
     for word in [3, 2, 4, 2, 3, 2]:
         reader.step(word)
-    assert reader.distribution()[4] > 0.9
+    assert reader.distributions()[0][4] > 0.9
 
 
 def test_the_sampled_loss_is_that_of_the_full_softmax_where_all_words_are_drawn():
@@ -47,7 +47,7 @@ def test_the_sampled_loss_is_that_of_the_full_softmax_where_all_words_are_drawn(
     reader._state = np.zeros((2, 1, 3))
     for word, target in zip(words, np.roll(words, 1), strict=True):
         reader.step(word)
-        expected -= np.log(reader.distribution()[target])
+        expected -= np.log(reader.distributions()[0][target])
     assert value == pytest.approx(expected)
 
 
@@ -56,7 +56,7 @@ def test_a_document_that_is_there_already_is_read_the_same_way(network, monkeypa
     words = TEXT[:11]
     reader, ahead = recurrent.Reader(network), recurrent.Ahead(network, words)
     for word in words.tolist():
-        assert ahead.distribution() == pytest.approx(reader.distribution(), rel=1e-4)
+        assert ahead.distributions()[0] == pytest.approx(reader.distributions()[0], rel=1e-4)
         reader.step(word)
         ahead.step(word)
 
@@ -65,15 +65,15 @@ def test_over_another_vocabulary_it_says_the_same_of_the_same_words(network):
     old = ["<unk>", "<s>", "</s>", "a", "b", "c", "d"]
     new = ["<unk>", "<s>", "</s>", "aa", "a", "b", "c", "d"]
     moved = recurrent.renumbered(network, old, new)
-    before, after = recurrent.Reader(network).distribution(), recurrent.Reader(moved).distribution()
+    before, after = recurrent.Reader(network).distributions()[0], recurrent.Reader(moved).distributions()[0]
     assert after[[new.index(word) for word in old]] == pytest.approx(before)
     assert after[3] == 0.0
 
 
 def test_a_word_that_another_vocabulary_lacks_leaves_its_mass_to_the_others(network):
     old, new = ["<unk>", "<s>", "</s>", "a", "b", "c", "d"], ["<unk>", "<s>", "</s>", "b"]
-    before = recurrent.Reader(network).distribution()[[0, 2, 4]]
-    after = recurrent.Reader(recurrent.renumbered(network, old, new)).distribution()[[0, 2, 3]]
+    before = recurrent.Reader(network).distributions()[0][[0, 2, 4]]
+    after = recurrent.Reader(recurrent.renumbered(network, old, new)).distributions()[0][[0, 2, 3]]
     assert after == pytest.approx(before / before.sum())
 
 

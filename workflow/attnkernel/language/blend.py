@@ -18,6 +18,7 @@ from attnkernel.language import vectors
 from attnkernel.language.kneser_ney import END, START, UNKNOWN, Backoff, estimate
 from attnkernel.language.recurrent import Ahead, Reader, Recurrent
 from attnkernel.language.speller import Speller
+from attnkernel.language.states import Own, Store
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -28,6 +29,8 @@ KERNEL: Final = "kernel"
 CONTEXT_KERNEL: Final = "context kernel"
 RECENT: Final = "recent"
 RECURRENT: Final = "recurrent network"
+STATES: Final = "states of training"
+OWN_STATES: Final = "own states"
 NOVEL: Final = "novel"
 # What is taken from the counts of skipped pairs.
 _DISCOUNT: Final = 0.75
@@ -65,6 +68,8 @@ class Trained:
         Skipped pairs at several distances.
     recurrent
         A recurrent network, if one was trained.
+    states
+        Its states over the text, with a network.
     """
 
     vocabulary: list[str]
@@ -73,6 +78,7 @@ class Trained:
     unigram: Floats
     skips: tuple[Skips, ...]
     recurrent: Recurrent | None = None
+    states: Store | None = None
 
 
 def train(text: Integers, vocabulary: Sequence[str], settings: Mapping[str, Any]) -> Trained:
@@ -161,7 +167,8 @@ class Experts:
     * `context kernel`: the same over the last words, their similarities weighted;
     * `recent`: a unigram cache that forgets;
     * `document N`: what has followed the last N words in the document;
-    * `recurrent network`: see `recurrent`, where one was trained;
+    * `recurrent network`: see `recurrent`, where one was trained; with it, see `states`,
+    * `states of training`, `own states`: what followed similar states of the network, in training and in the document;
     * `novel`: a new word.
 
     Parameters
@@ -199,8 +206,11 @@ class Experts:
         self._followers: list[dict[tuple[int, ...], dict[int, float]]] = [{} for _ in range(settings["document"] + 1)]
         self._memory = _Memory(trained.similarity, len(settings["context"]))
         self._reader: Reader | Ahead | None = None
-        if trained.recurrent:
-            self._reader = Reader(trained.recurrent) if ahead is None else Ahead(trained.recurrent, ahead)
+        self._own: Own | None = None
+        if trained.recurrent and trained.states:
+            network, store = trained.recurrent, trained.states
+            self._reader = Reader(network, store) if ahead is None else Ahead(network, ahead, store)
+            self._own = Own(store)
 
     @property
     def names(self) -> list[str]:
@@ -213,7 +223,7 @@ class Experts:
             CONTEXT_KERNEL,
             RECENT,
             *(f"document {n}" for n in orders),
-            *([RECURRENT] if self._reader else []),
+            *([RECURRENT, STATES, OWN_STATES] if self._reader else []),
             NOVEL,
         ]
 
@@ -233,7 +243,7 @@ class Experts:
             context,
             self._recent / self._recent.sum() if self._ids else np.zeros(0),
             *(self._document(n) for n in range(1, self._settings["document"] + 1)),
-            *([self._reader.distribution()] if self._reader else []),
+            *self._recurrent(),
             np.ones(1),
         ]
 
@@ -274,9 +284,15 @@ class Experts:
         self._ids.append(identity)
         self._classes.append(kind)
         self._walk.step(kind)
-        if self._reader:
+        if self._reader and self._own:
+            self._own.add(self._reader.state, identity)
             self._reader.step(kind)
         return identity
+
+    def _recurrent(self) -> list[Floats]:
+        if self._reader and self._own:
+            return [*self._reader.distributions(), self._own.row(self._reader.state, self._size)]
+        return []
 
     def _last(self, n: int) -> tuple[int, ...]:
         return tuple(self._ids[len(self._ids) - n :]) if n <= len(self._ids) else ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -42,6 +42,7 @@ _ROUNDING: Final = 1e-12
 # Order of Kneser-Ney in the article, where the steps begin.
 _FIRST_ORDER: Final = 3
 _DOCUMENT: Final = "document n-grams"
+_NETWORK_STATES: Final = "kernels over its states"
 _FIRST: Final = (blend.KNESER_NEY, blend.KERNEL, blend.RECENT, blend.NOVEL)
 # Each step adds experts to those of the steps before; the last lets the weights depend on the context.
 _STEPS: Final[Sequence[tuple[str, tuple[str, ...]]]] = (
@@ -49,6 +50,7 @@ _STEPS: Final[Sequence[tuple[str, tuple[str, ...]]]] = (
     (_DOCUMENT, ()),
     ("log-linear", (blend.LOG_LINEAR,)),
     (blend.RECURRENT, (blend.RECURRENT,)),
+    (_NETWORK_STATES, (blend.STATES, blend.OWN_STATES)),
 )
 
 
@@ -236,7 +238,7 @@ def scores(
             )
         models = ready[trained_on]
         if models.pool:
-            pools[trained_on[1]] = replace(models.pool, keys=[])
+            pools[trained_on[1]] = models.pool.reduced()
         stepwise = excerpt in map(_name, settings["ablation"])
         columns = read(text, kind, models, settings, steps=stepwise or not document)
         key = {"document": document, "excerpt": excerpt, "text": kind}
@@ -437,7 +439,7 @@ def _steps(
         use += [expert for expert in trace.names if expert in experts or (name, expert[:8]) == (_DOCUMENT, "document")]
         bits[name] = _bits(blend.gated(trace, settings["rate"], use, 1), spelled, beside)
     if blend.RECURRENT not in trace.names:
-        del bits[blend.RECURRENT]
+        del bits[blend.RECURRENT], bits[_NETWORK_STATES]
     return bits | {"weights by context": _bits(blend.gated(trace, settings["rate"]), spelled, beside)}
 
 

@@ -3,12 +3,13 @@
 Each expert says how much likelier the upper side is than the lower, as a logarithm. Their weighted sum is the log-odds
 of the pool: the product of the experts' distributions to the power of their weights, normalised (logistic mixing,
 Mahoney 2005; Mattern 2012). How much an expert is to be trusted depends on what is known of the place: the weights are
-a function of its features, one hidden layer wide.
+a function of its features, one hidden layer wide. Several such networks that began differently are averaged in their
+turn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -29,16 +30,16 @@ _INPUT_SCALE: Final = 0.3
 _BLOCK: Final = 8192
 
 
-def log_odds(parameters: Parameters, inputs: Array, known: Array, node: Integers) -> Array:
+def log_odds(networks: Sequence[Parameters], inputs: Array, known: Array, node: Integers) -> Array:
     """Log-odds of the upper side, (rows,).
 
-    `sum_i s_i (w_i + (G h)_i) + v h`, `h = tanh(C s + A f + b[node])`.
+    `sum_i s_i (w_i + (G h)_i) + v h`, `h = tanh(C s + A f + b[node])`, averaged over the networks.
 
     Parameters
     ----------
-    parameters
-        `w`, (experts,); `G`, (hidden, experts); `v`, (hidden,); `C`, (experts, hidden); `A`, (features, hidden);
-        `b`, (nodes, hidden).
+    networks
+        Of each: `w`, (experts,); `G`, (hidden, experts); `v`, (hidden,); `C`, (experts, hidden); `A`, (features,
+        hidden); `b`, (nodes, hidden).
     inputs
         What the experts say, s, (rows, experts).
     known
@@ -47,7 +48,12 @@ def log_odds(parameters: Parameters, inputs: Array, known: Array, node: Integers
         Which decision it is, (rows,).
     """
     blocks = [slice(start, start + _BLOCK) for start in range(0, max(1, len(inputs)), _BLOCK)]
-    return np.concatenate([_forward(parameters, inputs[block], known[block], node[block])[0] for block in blocks])
+    return np.concatenate(
+        [
+            np.mean([_forward(each, inputs[block], known[block], node[block])[0] for each in networks], axis=0)
+            for block in blocks
+        ]
+    )
 
 
 def _forward(parameters: Parameters, inputs: Array, known: Array, node: Integers) -> tuple[Array, Array]:
@@ -82,7 +88,7 @@ def train(
     nodes: int,
     settings: Mapping[str, Any],
     seed: np.random.SeedSequence,
-) -> Parameters:
+) -> list[Parameters]:
     """Descend the cross-entropy with Adam, in batches of random rows.
 
     Parameters
@@ -92,11 +98,25 @@ def train(
     nodes
         How many there are.
     settings
-        `width` of the hidden layer; `epochs`, `step`, `batch`.
+        `members`, how many networks; `width` of the hidden layer; `epochs`, `step`, `batch`.
     seed
         Of the initial values and the order of the rows.
     """
-    random = np.random.default_rng(seed)
+    return [
+        _trained(inputs, known, node, outcome, nodes, settings, np.random.default_rng(each))
+        for each in seed.spawn(settings["members"])
+    ]
+
+
+def _trained(
+    inputs: Array,
+    known: Array,
+    node: Integers,
+    outcome: Array,
+    nodes: int,
+    settings: Mapping[str, Any],
+    random: np.random.Generator,
+) -> Parameters:
     experts, features, width = inputs.shape[1], known.shape[1], settings["width"]
     scale = 1.0 / np.sqrt(experts + features)
     parameters: Parameters = {

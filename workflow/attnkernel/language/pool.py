@@ -1,8 +1,8 @@
 """The pool: character by character, everything that training and the document know, combined log-linearly.
 
 The experts are counts of what followed the same history, of characters and of words, in the training text and in the
-document; and the word models of `blend`, of which each says how its words go on after the letters so far. A network
-that has read documents that the experts were not trained on weighs them. A new word needs no speller: the histories of
+document; and the word models of `blend`, of which each says how its words go on after the letters so far. Networks that
+have read documents that the experts were not trained on weigh them. A new word needs no speller: the histories of
 characters go on where the words end.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnkernel.errors import InputError
-from attnkernel.language import blend, gating, histories, recurrent
+from attnkernel.language import blend, gating, histories, recurrent, states
 from attnkernel.language.decisions import CODE_POINTS, STOP, Alphabet
 from attnkernel.language.kneser_ney import RESERVED, START, UNKNOWN
 
@@ -59,7 +59,7 @@ class Pool:
         Of the training text, one sorted array for each kind of history; see `histories.keys`.
     gate
         A `blend.Gate` that the taught documents have left, pickled.
-    network
+    networks
         Of `gating`.
     settings
         Of the experts, and `pool`.
@@ -70,8 +70,12 @@ class Pool:
     alphabet: Alphabet
     keys: list[histories.Hashes]
     gate: bytes
-    network: dict[str, Array]
+    networks: list[gating.Parameters]
     settings: Mapping[str, Any]
+
+    def reduced(self) -> Pool:
+        """The pool without what is large: enough for `train`'s `like`."""
+        return replace(self, trained=replace(self.trained, states=None), keys=[])
 
 
 class Words:
@@ -141,15 +145,16 @@ def train(
     seed: np.random.SeedSequence,
     like: Pool | None = None,
 ) -> Pool:
-    """Train the experts on most documents, the network on the others, and the experts that are counts on all.
+    """Train the experts on most documents, what weighs them on the others, and the experts that are counts on all.
 
     Parameters
     ----------
     documents
         Group and tokens of each; those of one group are not split.
     settings
-        Of the word models (see `blend`), and `pool`: `histories`, `recurrent` and `network`, of the modules of these
-        names; `taught`, every how many groups is held out for the network, and `tokens` of each document that it reads.
+        Of the word models (see `blend`), and `pool`: `histories`, `recurrent` and `states`, of the modules of these
+        names, and `network`, of `gating`; `taught`, every how many groups is held out for the networks, and `tokens` of
+        each document that they read.
     seed
         Of everything that is drawn.
     like
@@ -167,7 +172,7 @@ def train(
         network = like.trained.recurrent, like.trained.vocabulary
     else:
         network = recurrent.train(text, len(vocabulary), settings["pool"]["recurrent"], seeds[0]), vocabulary
-    # The held out documents show the network how often a character comes that is new.
+    # The held out documents show the networks how often a character comes that is new.
     alphabet = Alphabet(token for tokens in most for token in tokens)
     pool = _experts(most, settings, network, alphabet)
     gate = blend.Gate(*gate_shape(pool), settings["rate"])
@@ -177,7 +182,7 @@ def train(
     taught_by = Decisions(*(np.concatenate(column) for column in zip(*read, strict=True)))
     weights = gating.train(*taught_by[:4], len(pool.alphabet.cut), settings["pool"]["network"], seeds[1])
     every = _experts([tokens for _, tokens in documents], settings, network, alphabet)
-    return replace(every, gate=pickle.dumps(gate), network=weights)
+    return replace(every, gate=pickle.dumps(gate), networks=weights)
 
 
 def numbered(documents: Sequence[Sequence[str]]) -> tuple[list[str], Integers]:
@@ -194,13 +199,15 @@ def _experts(
     network: tuple[recurrent.Recurrent, list[str]],
     alphabet: Alphabet,
 ) -> Pool:
-    """A pool whose gate and network have still to be trained, with a recurrent network over another vocabulary."""
+    """A pool whose gate and networks have still to be trained, with a recurrent network over another vocabulary."""
     vocabulary, text = numbered(documents)
-    trained = replace(blend.train(text, vocabulary, settings), recurrent=recurrent.renumbered(*network, vocabulary))
+    reader = recurrent.renumbered(*network, vocabulary)
+    store = states.store(*recurrent.states(reader, text), len(vocabulary), settings["pool"]["states"])
+    trained = replace(blend.train(text, vocabulary, settings), recurrent=reader, states=store)
     symbols = alphabet.symbols(token for document in documents for token in document)
     hashes = histories.contexts(symbols, settings["pool"]["histories"])
     keys = [histories.keys(kind, symbols) for kind in hashes]
-    return Pool(trained, text, alphabet, keys, b"", {}, settings)
+    return Pool(trained, text, alphabet, keys, b"", [], settings)
 
 
 def gate_shape(pool: Pool) -> tuple[int, int]:
@@ -240,7 +247,7 @@ def bits(tokens: Sequence[str], pool: Pool) -> Floats:
     if not tokens:
         return np.zeros(0)
     read = decisions(tokens, pool, pickle.loads(pool.gate))
-    odds = gating.log_odds(pool.network, read.inputs, read.known, read.node).astype(np.float64)
+    odds = gating.log_odds(pool.networks, read.inputs, read.known, read.node).astype(np.float64)
     cost = np.logaddexp(0.0, (1.0 - 2.0 * read.outcome) * odds) / np.log(2.0)
     others = [sum(symbol == pool.alphabet.other for symbol in pool.alphabet.symbols([token])) for token in tokens]
     cost_of_others = np.log2(CODE_POINTS) * np.array(others)
@@ -280,7 +287,7 @@ class Reader:
         sides = _sides(self._words.below("".join(map(chr, self._begun))), alphabet, node)
         novel = np.repeat(self._words.novel[:, None], len(node), axis=1)
         inputs, known = rows(np.array(seen), np.array(own), sides, novel, np.full(len(node), len(self._begun)))
-        odds = gating.log_odds(pool.network, inputs, known, node).astype(np.float64)
+        odds = gating.log_odds(pool.networks, inputs, known, node).astype(np.float64)
         return alphabet.distribution(1.0 / (1.0 + np.exp(-odds)))
 
     def step(self, symbol: int, token: str | None) -> None:

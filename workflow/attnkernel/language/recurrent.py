@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnkernel.language.kneser_ney import END, UNKNOWN
+from attnkernel.language.states import Store
 from attnkernel.optimize import Adam
 
 Array = NDArray[Any]
@@ -25,6 +26,8 @@ _NOISE_POWER: Final = 0.75
 _GREATEST_NORM: Final = 5.0
 # Places whose distributions are computed at once.
 _BLOCK: Final = 64
+# Places of the training text that are read at once when its states are kept.
+_LANES: Final = 128
 # Share of the steps over which the step size rises from 0, and what is left of it at the end.
 _WARM_UP: Final = 0.05
 _LAST: Final = 0.03
@@ -52,13 +55,26 @@ class Recurrent(NamedTuple):
 
 
 class Reader:
-    """A document under the network, token by token."""
+    """A document under the network, token by token.
 
-    def __init__(self, network: Recurrent) -> None:
-        self._network = network
+    Parameters
+    ----------
+    network
+        Trained.
+    store
+        States of the network over the training text, if its kernel is to predict too.
+    """
+
+    def __init__(self, network: Recurrent, store: Store | None = None) -> None:
+        self._network, self._store = network, store
         width = network.parameters["word"].shape[1]
         self._state = np.zeros((2, 1, width), dtype=network.parameters["word"].dtype)
         self.step(END)
+
+    @property
+    def state(self) -> Array:
+        """What the network has made of the document so far, (width,)."""
+        return np.asarray(self._state[0, 0])
 
     def step(self, word: int) -> None:
         """Read the next token, an id of the vocabulary."""
@@ -67,9 +83,12 @@ class Reader:
         outputs, memories, _ = _forward(inputs, self._state, parameters)
         self._state = np.stack([outputs[-1], memories[-1]])
 
-    def distribution(self) -> NDArray[np.float64]:
-        """Probability of each word, (types,): 0 for rare words, which are `UNKNOWN`."""
-        return _distributions(self._network, self._state[0])[0]
+    def distributions(self) -> list[NDArray[np.float64]]:
+        """Probability of each word, (types,), under the network, and under the store if there is one.
+
+        The network gives 0 to rare words, which are `UNKNOWN`.
+        """
+        return _distributions(self._network, self._store, self._state[0])[0]
 
 
 class Ahead:
@@ -77,37 +96,68 @@ class Ahead:
 
     Parameters
     ----------
-    network
-        Trained.
+    network, store
+        As for `Reader`.
     words
         Ids of the document's tokens, (tokens,).
     """
 
-    def __init__(self, network: Recurrent, words: Integers) -> None:
+    def __init__(self, network: Recurrent, words: Integers, store: Store | None = None) -> None:
         width = network.parameters["word"].shape[1]
         read = network.parameters["word"][network.row[np.append(END, words)]][:, None]
         outputs, _, _ = _forward(read, np.zeros((2, 1, width), dtype=read.dtype), network.parameters)
-        self._network, self._outputs, self._place = network, np.concatenate(outputs[1:]), 0
-        self._block: list[NDArray[np.float64]] = []
+        self._network, self._store, self._outputs, self._place = network, store, np.concatenate(outputs[1:]), 0
+        self._block: list[list[NDArray[np.float64]]] = []
+
+    @property
+    def state(self) -> Array:
+        """See `Reader.state`."""
+        return np.asarray(self._outputs[self._place])
 
     def step(self, _: int) -> None:
         """Go on to the next token."""
         self._place += 1
 
-    def distribution(self) -> NDArray[np.float64]:
-        """See `Reader.distribution`."""
+    def distributions(self) -> list[NDArray[np.float64]]:
+        """See `Reader.distributions`."""
         first, within = self._place - self._place % _BLOCK, self._place % _BLOCK
         if within == 0:
-            self._block = _distributions(self._network, self._outputs[first : first + _BLOCK])
+            self._block = _distributions(self._network, self._store, self._outputs[first : first + _BLOCK])
         return self._block[within]
 
 
-def _distributions(network: Recurrent, outputs: Array) -> list[NDArray[np.float64]]:
+def _distributions(network: Recurrent, store: Store | None, outputs: Array) -> list[list[NDArray[np.float64]]]:
     logits = (outputs @ network.parameters["word"].T + network.parameters["bias"]).astype(np.float64)
     share = np.exp(logits - logits.max(axis=1, keepdims=True))
     rows = np.zeros((len(outputs), len(network.row)))
     rows[:, network.word] = share / share.sum(axis=1, keepdims=True)
-    return list(rows)
+    columns = [list(rows), *([store.rows(outputs)] if store else [])]
+    return [list(place) for place in zip(*columns, strict=True)]
+
+
+def states(network: Recurrent, text: Integers) -> tuple[Array, Integers]:
+    """States of the network along a text, and what followed each: (places, width) and (places,).
+
+    The text is read at `_LANES` places at once, of which each begins as a document does.
+
+    Parameters
+    ----------
+    network
+        Trained.
+    text
+        Ids, (tokens,).
+    """
+    lanes = max(1, min(_LANES, len(text) // 2))
+    length = len(text) // lanes
+    lines = text[: lanes * length].reshape(lanes, length).T
+    state = np.zeros((2, lanes, network.parameters["word"].shape[1]), dtype=network.parameters["word"].dtype)
+    found = []
+    for start in range(0, length - 1, _BLOCK):
+        read = network.parameters["word"][network.row[lines[start : min(start + _BLOCK, length - 1)]]]
+        outputs, memories, _ = _forward(read, state, network.parameters)
+        state = np.stack([outputs[-1], memories[-1]])
+        found.append(np.stack(outputs[1:]))
+    return np.concatenate(found).reshape(-1, state.shape[-1]), lines[1:].ravel()
 
 
 def train(text: Integers, types: int, settings: Mapping[str, Any], seed: np.random.SeedSequence) -> Recurrent:
