@@ -6,6 +6,7 @@ one text and one only, and the probabilities of all texts of so many tokens sum 
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -65,10 +66,12 @@ class Alphabet:
 
     def symbols(self, tokens: Iterable[str]) -> Integers:
         """Symbols of a text, each token's stop included, (symbols,)."""
-        found: list[int] = []
+        other, found = self.other, array("q")
+        known: dict[str, list[int]] = {}
         for token in tokens:
-            found += [self._symbol.get(character, self.other) for character in spelled(token)]
-            found.append(STOP)
+            if token not in known:
+                known[token] = [*(self._symbol.get(character, other) for character in spelled(token)), STOP]
+            found.extend(known[token])
         return np.array(found, dtype=np.int64)
 
     def decisions(self, symbols: Integers) -> tuple[Integers, Integers, NDArray[np.bool_]]:
