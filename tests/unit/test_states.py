@@ -59,6 +59,13 @@ def test_bandwidths_are_shares_of_the_mean_squared_distance(text):
     assert (store.bandwidth, store.own) == pytest.approx((0.2 * mean, 0.4 * mean))
 
 
+def test_places_that_are_all_the_same_give_the_frequencies():
+    following = np.array([1, 1, 4])
+    alike = np.ones((3, WIDTH), dtype=np.float32)
+    store = states.store(alike, following, TYPES, ALL_AXES)
+    assert store.rows(alike[:1])[0] == pytest.approx(np.bincount(following, minlength=TYPES) / 3)
+
+
 def test_fewer_axes_are_those_along_which_states_differ_most(text):
     keys, following = text
     flat = keys * np.array([5.0, 1e-3, 3.0, 1e-3, 4.0, 1e-3])

@@ -21,6 +21,7 @@ from attnkernel.errors import InputError
 from attnkernel.language import blend, gating, histories, recurrent, states
 from attnkernel.language.decisions import CODE_POINTS, STOP, Alphabet
 from attnkernel.language.kneser_ney import RESERVED, START, UNKNOWN
+from attnkernel.progress import track
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
@@ -174,15 +175,18 @@ def train(
         network = recurrent.train(text, len(vocabulary), settings["pool"]["recurrent"], seeds[0]), vocabulary
     # The held out documents show the networks how often a character comes that is new.
     alphabet = Alphabet(token for tokens in most for token in tokens)
-    pool = _experts(most, settings, network, alphabet)
-    gate = blend.Gate(*gate_shape(pool), settings["rate"])
-    read = [
-        decisions(tokens[: taught["tokens"]], pool, gate) for group, tokens in documents if group in held and tokens
-    ]
-    taught_by = Decisions(*(np.concatenate(column) for column in zip(*read, strict=True)))
-    weights = gating.train(*taught_by[:4], len(pool.alphabet.cut), settings["pool"]["network"], seeds[1])
+    teaching = [tokens[: taught["tokens"]] for group, tokens in documents if group in held and tokens]
+    gate, lesson = _lesson(teaching, _experts(most, settings, network, alphabet))
+    networks = gating.train(*lesson[:4], len(alphabet.cut), settings["pool"]["network"], seeds[1])
     every = _experts([tokens for _, tokens in documents], settings, network, alphabet)
-    return replace(every, gate=pickle.dumps(gate), networks=weights)
+    return replace(every, gate=pickle.dumps(gate), networks=networks)
+
+
+def _lesson(documents: Sequence[Sequence[str]], pool: Pool) -> tuple[blend.Gate, Decisions]:
+    """Decisions of documents that the pool's experts have not been trained on, and a gate that has read them."""
+    gate = blend.Gate(*gate_shape(pool), pool.settings["rate"])
+    read = [decisions(tokens, pool, gate) for tokens in track(documents, "weighing the models on documents held out")]
+    return gate, Decisions(*(np.concatenate(column) for column in zip(*read, strict=True)))
 
 
 def numbered(documents: Sequence[Sequence[str]]) -> tuple[list[str], Integers]:

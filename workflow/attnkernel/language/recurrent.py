@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from attnkernel.language.kneser_ney import END, UNKNOWN
 from attnkernel.language.states import Store
 from attnkernel.optimize import Adam
+from attnkernel.progress import track
 
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
@@ -219,23 +220,22 @@ def _descend(parameters: Parameters, text: Integers, settings: Mapping[str, Any]
     starts = range(0, len(text) - 1, window)
     adam = Adam({name: parameters[name] for name in ("weight", "offset")}, settings["step"])
     squares = {name: np.zeros_like(parameters[name]) for name in ("word", "bias")}
-    steps, done = settings["epochs"] * len(starts), 0
-    for _ in range(settings["epochs"]):
-        state = np.zeros((2, lanes, settings["width"]), dtype=np.float32)
-        for start in starts:
-            inputs, targets = text[start : start + window], text[start + 1 : start + window + 1]
-            inputs = inputs[: len(targets)]
-            candidates, correction = _candidates(targets, noise, settings["noise"], random)
-            masks = [_mask((*inputs.shape, settings["width"]), settings["dropout"], random) for _ in range(2)]
-            _, gradients, state = loss(parameters, inputs, targets, candidates, correction, state, masks)
-            scale = min(1.0, (done + 1) / (_WARM_UP * steps)) * (1.0 - (1.0 - _LAST) * done / steps)
-            norm = float(np.sqrt(np.sum(gradients["weight"] ** 2)))
-            gradients["weight"] *= np.float32(min(1.0, _GREATEST_NORM / max(norm, _GREATEST_NORM * 1e-6)))
-            adam.update({name: gradients[name] for name in ("weight", "offset")}, scale)
-            touched = np.union1d(candidates, inputs)
-            for name, rows in (("word", touched), ("bias", candidates)):
-                _row_step(parameters[name], squares[name], gradients[name], rows, settings["step"] * scale)
-            done += 1
+    steps = settings["epochs"] * len(starts)
+    for done, start in enumerate(track([*starts] * settings["epochs"], "training the recurrent network")):
+        if start == 0:
+            state = np.zeros((2, lanes, settings["width"]), dtype=np.float32)
+        inputs, targets = text[start : start + window], text[start + 1 : start + window + 1]
+        inputs = inputs[: len(targets)]
+        candidates, correction = _candidates(targets, noise, settings["noise"], random)
+        masks = [_mask((*inputs.shape, settings["width"]), settings["dropout"], random) for _ in range(2)]
+        _, gradients, state = loss(parameters, inputs, targets, candidates, correction, state, masks)
+        scale = min(1.0, (done + 1) / (_WARM_UP * steps)) * (1.0 - (1.0 - _LAST) * done / steps)
+        norm = float(np.sqrt(np.sum(gradients["weight"] ** 2)))
+        gradients["weight"] *= np.float32(min(1.0, _GREATEST_NORM / max(norm, _GREATEST_NORM * 1e-6)))
+        adam.update({name: gradients[name] for name in ("weight", "offset")}, scale)
+        touched = np.union1d(candidates, inputs)
+        for name, rows in (("word", touched), ("bias", candidates)):
+            _row_step(parameters[name], squares[name], gradients[name], rows, settings["step"] * scale)
 
 
 def _row_step(parameter: Array, squares: Array, gradient: Array, rows: Integers, step: float) -> None:

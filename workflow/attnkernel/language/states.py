@@ -22,6 +22,8 @@ Integers = NDArray[np.int64]
 _REACH: Final = 6.0
 # Places that are compared at once: their distances stay in the cache.
 _BLOCK: Final = 8192
+# Of states that are all the same, so that their distances can be divided by it.
+_LEAST_SPREAD: Final = 1e-9
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Store:
         for start in range(0, len(self.keys), _BLOCK):
             distance = query @ self.keys[start : start + _BLOCK].T
             np.minimum(nearest, distance.min(axis=1), out=nearest)
-            near = np.flatnonzero(distance < (nearest + _REACH * self.bandwidth)[:, None])
+            near = np.flatnonzero(distance <= (nearest + _REACH * self.bandwidth)[:, None])
             state, place = np.divmod(near, distance.shape[1])
             found.append((state, place + start, distance.ravel()[near]))
         state, place, distance = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -118,11 +120,19 @@ def store(states: Array, following: Integers, types: int, settings: Mapping[str,
         `dimensions`, how many principal axes; `bandwidth` and `own`, of the two kernels, as shares of the mean squared
         distance between two states.
     """
-    covariance = np.cov(states, rowvar=False, dtype=np.float64)
+    covariance = _covariance(states)
     _, vectors = np.linalg.eigh(covariance)
     axes = vectors[:, ::-1][:, : settings["dimensions"]].astype(states.dtype)
-    spread = 2.0 * float(np.trace(covariance))
+    spread = max(2.0 * float(np.trace(covariance)), _LEAST_SPREAD)
     return Store(axes, _keys(states @ axes), following, types, settings["bandwidth"] * spread, settings["own"] * spread)
+
+
+def _covariance(states: Array) -> Floats:
+    """As `np.cov`, a block at a time: the states of a long text are large, and a copy in double precision larger."""
+    mean = states.mean(axis=0, dtype=np.float64)
+    blocks = (states[start : start + _BLOCK] - mean for start in range(0, len(states), _BLOCK))
+    total = sum((block.T @ block for block in blocks), np.zeros((len(mean), len(mean))))
+    return np.asarray(total / max(1, len(states) - 1))
 
 
 def _keys(projected: Array) -> Array:
