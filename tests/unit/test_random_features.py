@@ -6,7 +6,7 @@ import pytest
 from attnkernel.features import feature_variance, positive_features
 from attnkernel.language import random_features
 from attnkernel.language.cache import cache_probabilities, mixture
-from attnkernel.language.random_features import feature_cache, state_cache, total_variation
+from attnkernel.language.random_features import feature_cache, mixture_table, state_cache, total_variation
 
 TYPES, DIMENSIONS = 30, 6
 RNG = np.random.default_rng(0)
@@ -69,6 +69,18 @@ def test_the_table_falls_with_features_and_grows_with_beta_on_average_draws():
     low_8, low_64, high_8, high_64 = np.mean([table["total_variation"] for table in tables], axis=0)
     assert low_64 < low_8 < high_8
     assert low_64 < high_64 < high_8
+
+
+def test_errors_are_clustered_by_group_where_documents_have_one():
+    two, arguments = DOCUMENTS[-2:], (VECTORS, (2.0,), (8,), DRAWS)
+    once = total_variation(two, *arguments)
+    copies = total_variation(2 * two, *arguments, clusters=np.array([0, 1, 0, 1]))
+    apart = total_variation(2 * two, *arguments)
+    assert copies["se"] == pytest.approx(once["se"])  # a document and its copy are one piece of evidence
+    assert apart["se"] < 0.8 * once["se"]
+    loss = mixture_table(two, VECTORS, np.full(110, 0.01), 2.0, 0.9, (8,), DRAWS)
+    copied = mixture_table(2 * two, VECTORS, np.full(220, 0.01), 2.0, 0.9, (8,), DRAWS, np.array([0, 1, 0, 1]))
+    assert copied["se"] == pytest.approx(loss["se"])
 
 
 @pytest.mark.parametrize("beta", [0.5, 8.0])

@@ -10,22 +10,20 @@ from attnkernel.seeding import seed_sequence
 
 
 def main(job: Job) -> None:
-    documents = read_text(job.input.tokens, job.params.min_count).of("heldout").by_document()
+    heldout = read_text(job.input.tokens, job.params.min_count).of("heldout")
+    documents, clusters = heldout.by_document(), heldout.document_clusters()
     vectors = table.read(job.input.vectors, ["vector"])["vector"]
     kneser_ney = table.read(job.input.heldout, ["kn"])["kn"]
     settings = {"chosen": tables.starting_point(table.read(job.input.grid)), "article": tuple(job.params.article)}
     sizes = job.params.sizes
     generator = np.random.default_rng(seed_sequence(job.params.seed, "features"))
     draws = generator.standard_normal((max(sizes), vectors.shape[1]))
-    variation = random_features.total_variation(documents, vectors, job.params.betas, sizes, draws)
-    mixed = table.concatenate(
-        [
-            table.with_constant(
-                random_features.mixture_table(documents, vectors, kneser_ney, *setting, sizes, draws), "setting", name
-            )
-            for name, setting in settings.items()
-        ]
-    )
+    variation = random_features.total_variation(documents, vectors, job.params.betas, sizes, draws, clusters)
+    costs = {
+        name: random_features.mixture_table(documents, vectors, kneser_ney, *setting, sizes, draws, clusters)
+        for name, setting in settings.items()
+    }
+    mixed = table.concatenate([table.with_constant(cost, "setting", name) for name, cost in costs.items()])
     job.write(job.output.features, variation)
     job.write(job.output.mixture, mixed)
     job.write(job.output.checks, random_features.check_table(variation, mixed))

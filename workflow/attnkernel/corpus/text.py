@@ -94,6 +94,10 @@ class Text:
         """Name of each token's cluster, (tokens,)."""
         return np.array(self.clusters, dtype=object)[self.cluster]
 
+    def document_clusters(self) -> Integers:
+        """Cluster of each document of `by_document`, (documents,)."""
+        return self.cluster[np.append(True, np.diff(self.document) != 0)] if len(self.token) else self.cluster
+
     def document_names(self) -> NDArray[np.object_]:
         """Name of each token's document, (tokens,)."""
         return np.array(self.documents, dtype=object)[self.document]

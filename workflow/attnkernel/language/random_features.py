@@ -21,7 +21,12 @@ _BLOCK: Final = 512
 
 
 def total_variation(
-    documents: Sequence[Integers], vectors: Floats, betas: Sequence[float], sizes: Sequence[int], draws: Floats
+    documents: Sequence[Integers],
+    vectors: Floats,
+    betas: Sequence[float],
+    sizes: Sequence[int],
+    draws: Floats,
+    clusters: Integers | None = None,
 ) -> Table:
     """How far attention through m random features is from exact attention, over the positions of documents.
 
@@ -37,16 +42,18 @@ def total_variation(
         Numbers of features m; the first m rows of `draws` serve every document and every beta.
     draws
         Rows w ~ N(0, I), (at least the largest m, d).
+    clusters
+        The group that each document belongs to, (documents,); by default each is one of its own.
 
     Returns
     -------
     One row a beta and m: beta, features, total_variation (mean over positions with something to read), se
-    (clustered by document), relative_variance (mean over the same positions of the variance of the
+    (clustered), relative_variance (mean over the same positions of the variance of the
     approximate normaliser over all draws, relative to its squared mean: Proposition 8 summed over the
     positions read), documents, positions.
     """
     readable = [document for document in documents if len(document) > 2]
-    code = np.repeat(np.arange(len(readable)), [len(document) - 2 for document in readable])
+    code = np.repeat(_clusters(documents, clusters), [max(0, len(document) - 2) for document in documents])
     columns: dict[str, list[Any]] = {
         name: []
         for name in ("beta", "features", "total_variation", "se", "relative_variance", "documents", "positions")
@@ -57,7 +64,7 @@ def total_variation(
         spread = np.concatenate([part[1] for part in parts])
         for size, distance in zip(sizes, distances, strict=True):
             estimate = ratio_mean(distance, code)
-            row = (beta, size, estimate.mean, estimate.se, spread.mean() / size, estimate.clusters, len(distance))
+            row = (beta, size, estimate.mean, estimate.se, spread.mean() / size, len(readable), len(distance))
             for name, value in zip(columns, row, strict=True):
                 columns[name].append(value)
     return {name: np.array(values) for name, values in columns.items()}
@@ -158,12 +165,13 @@ def mixture_table(
     weight: float,
     sizes: Sequence[int],
     draws: Floats,
+    clusters: Integers | None = None,
 ) -> Table:
     """What random features cost the mixture with Kneser-Ney, and whether the recurrence gives the same cache.
 
     Parameters
     ----------
-    documents, vectors, sizes, draws
+    documents, vectors, sizes, draws, clusters
         As in `total_variation`.
     kneser_ney
         Probability of each token, one document after another, (tokens,).
@@ -172,24 +180,28 @@ def mixture_table(
 
     Returns
     -------
-    One row an m: beta, lambda, cache_share (1 - lambda), features, loss, se (nats per token, clustered by document),
-    exact (with the exact kernel), gap (loss less exact), state_residual (largest difference of any probability between
-    the recurrence of Proposition 9 and the sum over contexts).
+    One row an m: beta, lambda, cache_share (1 - lambda), features, loss, se (nats per token, clustered), exact (with
+    the exact kernel), gap (loss less exact), state_residual (largest difference of any probability between the
+    recurrence of Proposition 9 and the sum over contexts).
     """
-    document = np.repeat(np.arange(len(documents)), [len(tokens) for tokens in documents])
+    code = np.repeat(_clusters(documents, clusters), [len(tokens) for tokens in documents])
     scaled = np.sqrt(beta) * vectors
     exact_cache = np.concatenate(cache_probabilities(documents, scaled, scaled, [1.0]), axis=1)[0]
-    exact = ratio_mean(losses(mixture(kneser_ney, exact_cache, weight)), document).mean
+    exact = ratio_mean(losses(mixture(kneser_ney, exact_cache, weight)), code).mean
     rows = []
     for size in sizes:
         features = positive_features(scaled, draws[:size])
         caches = feature_cache(documents, features)
-        loss = ratio_mean(losses(mixture(kneser_ney, np.concatenate(caches), weight)), document)
+        loss = ratio_mean(losses(mixture(kneser_ney, np.concatenate(caches), weight)), code)
         # The recurrence goes token by token; one document shows whether it agrees.
         residual = np.nanmax(np.abs(state_cache(documents[0], features) - caches[0]), initial=0.0)
         rows.append((beta, weight, 1.0 - weight, size, loss.mean, loss.se, exact, loss.mean - exact, residual))
     names = ("beta", "lambda", "cache_share", "features", "loss", "se", "exact", "gap", "state_residual")
     return {name: np.array(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
+
+
+def _clusters(documents: Sequence[Integers], clusters: Integers | None) -> Integers:
+    return np.arange(len(documents)) if clusters is None else clusters
 
 
 def check_table(variation: Table, mixed: Table) -> Table:
