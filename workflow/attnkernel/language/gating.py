@@ -88,7 +88,7 @@ def train(
     nodes: int,
     settings: Mapping[str, Any],
     seed: np.random.SeedSequence,
-) -> list[Parameters]:
+) -> Parameters:
     """Descend the cross-entropy with Adam, in batches of random rows.
 
     Parameters
@@ -98,25 +98,11 @@ def train(
     nodes
         How many there are.
     settings
-        `members`, how many networks; `width` of the hidden layer; `epochs`, `step`, `batch`.
+        `width` of the hidden layer; `epochs`, `step`, `batch`.
     seed
         Of the initial values and the order of the rows.
     """
-    return [
-        _trained(inputs, known, node, outcome, nodes, settings, np.random.default_rng(each))
-        for each in seed.spawn(settings["members"])
-    ]
-
-
-def _trained(
-    inputs: Array,
-    known: Array,
-    node: Integers,
-    outcome: Array,
-    nodes: int,
-    settings: Mapping[str, Any],
-    random: np.random.Generator,
-) -> Parameters:
+    random = np.random.default_rng(seed)
     experts, features, width = inputs.shape[1], known.shape[1], settings["width"]
     scale = 1.0 / np.sqrt(experts + features)
     parameters: Parameters = {

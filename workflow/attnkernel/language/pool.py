@@ -154,8 +154,8 @@ def train(
         Group and tokens of each; those of one group are not split.
     settings
         Of the word models (see `blend`), and `pool`: `histories`, `recurrent` and `states`, of the modules of these
-        names, and `network`, of `gating`; `taught`, every how many groups is held out for the networks, and `tokens` of
-        each document that they read.
+        names, and `network`, of `gating`, with `members`, how many; `taught`, every how many groups is held out for the
+        networks, and `tokens` of each document that they read.
     seed
         Of everything that is drawn.
     like
@@ -177,7 +177,10 @@ def train(
     alphabet = Alphabet(token for tokens in most for token in tokens)
     teaching = [tokens[: taught["tokens"]] for group, tokens in documents if group in held and tokens]
     gate, lesson = _lesson(teaching, _experts(most, settings, network, alphabet))
-    networks = gating.train(*lesson[:4], len(alphabet.cut), settings["pool"]["network"], seeds[1])
+    weighing = settings["pool"]["network"]
+    networks = [
+        gating.train(*lesson[:4], len(alphabet.cut), weighing, each) for each in seeds[1].spawn(weighing["members"])
+    ]
     every = _experts([tokens for _, tokens in documents], settings, network, alphabet)
     return replace(every, gate=pickle.dumps(gate), networks=networks)
 
