@@ -78,7 +78,7 @@ def test_a_document_that_repeats_itself_gets_cheaper(models):
 
 
 def test_the_text_as_filed_has_a_pool_that_shares_the_network_and_a_code_that_gives_it_back(models):
-    made = filing_blend.prepared(PRIMERS, RAW, SETTINGS, np.random.SeedSequence(4), models.pool)
+    made = filing_blend.prepared(PRIMERS, RAW, SETTINGS, np.random.SeedSequence(4), models.pool.network)
     ours, theirs = (each.trained.recurrent.parameters["weight"] for each in (made.pool, models.pool))
     assert ours is theirs
     for text in ("T", "\n", "İstanbul\t ﬁne\u00a0\U0001f600\r\ne\u0301", LONG):

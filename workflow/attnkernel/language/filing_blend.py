@@ -80,11 +80,11 @@ def prepared(
     kind: str,
     settings: Mapping[str, Any],
     seed: np.random.SeedSequence,
-    like: pool.Pool | None = None,
+    network: pool.Network | None = None,
 ) -> Prepared:
     """Train on texts, read as they are (`raw`) or as words (`normalised`): a pool too, if there are settings of one.
 
-    `like` is a pool of the same texts in the other form, whose recurrent network then serves both.
+    `network` is one of the same texts in the other form, which then serves both.
     """
     layout = lossless.LayoutModel()
     documents: list[tuple[str, list[str]]] = []
@@ -96,7 +96,7 @@ def prepared(
         layout.learn(found, layouts)
         documents.append((text.group, found))
     if settings["pool"]:
-        made = pool.train(documents, settings, seed, like)
+        made = pool.train(documents, settings, seed, network)
         return _prepared(made.trained, made.text, layout, settings, made)
     vocabulary, text_ = pool.numbered([tokens for _, tokens in documents])
     return _prepared(blend.train(text_, vocabulary, settings), text_, layout, settings)
@@ -226,19 +226,19 @@ def scores(
     codes: list[dict[str, Any]] = []
     regrets: list[dict[str, Any]] = []
     ready: dict[tuple[str, str], Prepared] = {}
-    pools: dict[str, pool.Pool] = {}
+    networks: dict[str, pool.Network | None] = {}
     for document, kind, excerpt, text in _work(documents, settings):
         texts = primers(documents, document, priming)
         trained_on = (kind if texts else "", document if priming == OTHERS else "")
         if trained_on not in ready:
-            like = pools.get(trained_on[1])
+            network = networks.get(trained_on[1])
             ready = {}  # so that one training text is in memory at a time
             ready[trained_on] = (
-                prepared(texts, kind, settings, seed.spawn(1)[0], like) if texts else prepared_on(corpus, settings)
+                prepared(texts, kind, settings, seed.spawn(1)[0], network) if texts else prepared_on(corpus, settings)
             )
         models = ready[trained_on]
         if models.pool:
-            pools[trained_on[1]] = models.pool.reduced()
+            networks[trained_on[1]] = models.pool.network
         stepwise = excerpt in map(_name, settings["ablation"])
         columns = read(text, kind, models, settings, steps=stepwise or not document)
         key = {"document": document, "excerpt": excerpt, "text": kind}

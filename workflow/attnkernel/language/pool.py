@@ -27,6 +27,9 @@ Floats = NDArray[np.float64]
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
 
+# A recurrent network, and the words that its ids stand for.
+Network = tuple[recurrent.Recurrent, list[str]]
+
 # Added to the counts of both sides: in the training text, and in the document.
 _PRIOR: Final = (0.2, 0.3)
 # Of the logarithms of counts, so that features are of the order of 1.
@@ -74,9 +77,10 @@ class Pool:
     networks: list[gating.Parameters]
     settings: Mapping[str, Any]
 
-    def reduced(self) -> Pool:
-        """The pool without what is large: enough for `train`'s `like`."""
-        return replace(self, trained=replace(self.trained, states=None), keys=[])
+    @property
+    def network(self) -> Network | None:
+        """The recurrent network, for a pool of the same documents in another form."""
+        return (self.trained.recurrent, self.trained.vocabulary) if self.trained.recurrent else None
 
 
 class Words:
@@ -144,7 +148,7 @@ def train(
     documents: Sequence[tuple[str, Sequence[str]]],
     settings: Mapping[str, Any],
     seed: np.random.SeedSequence,
-    like: Pool | None = None,
+    network: Network | None = None,
 ) -> Pool:
     """Train the experts on most documents, what weighs them on the others, and the experts that are counts on all.
 
@@ -158,8 +162,8 @@ def train(
         networks, and `tokens` of each document that they read.
     seed
         Of everything that is drawn.
-    like
-        A pool of the same documents in another form: its recurrent network serves here too.
+    network
+        Trained on the same documents in another form; by default one is trained.
     """
     taught = settings["pool"]["taught"]
     groups = list(dict.fromkeys(group for group, _ in documents))
@@ -168,10 +172,8 @@ def train(
         raise InputError("filing_codes.pool: the primer has one group, the pool needs two or more; or set it to null")
     seeds = seed.spawn(2)
     most = [tokens for group, tokens in documents if group not in held]
-    vocabulary, text = numbered(most)
-    if like and like.trained.recurrent:
-        network = like.trained.recurrent, like.trained.vocabulary
-    else:
+    if network is None:
+        vocabulary, text = numbered(most)
         network = recurrent.train(text, len(vocabulary), settings["pool"]["recurrent"], seeds[0]), vocabulary
     # The held out documents show the networks how often a character comes that is new.
     alphabet = Alphabet(token for tokens in most for token in tokens)
@@ -203,7 +205,7 @@ def numbered(documents: Sequence[Sequence[str]]) -> tuple[list[str], Integers]:
 def _experts(
     documents: Sequence[Sequence[str]],
     settings: Mapping[str, Any],
-    network: tuple[recurrent.Recurrent, list[str]],
+    network: Network,
     alphabet: Alphabet,
 ) -> Pool:
     """A pool whose gate and networks have still to be trained, with a recurrent network over another vocabulary."""
