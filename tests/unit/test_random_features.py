@@ -14,6 +14,7 @@ VECTORS = RNG.normal(size=(TYPES, DIMENSIONS))
 VECTORS /= np.linalg.norm(VECTORS, axis=1, keepdims=True)
 VECTORS[0] = 0.0
 DOCUMENTS = [np.minimum(RNG.zipf(1.4, size=n) - 1, TYPES - 1) for n in (0, 1, 2, 3, 40, 70)]
+APART = np.arange(len(DOCUMENTS))
 DRAWS = RNG.normal(size=(64, DIMENSIONS))
 
 
@@ -27,7 +28,7 @@ def literal_weights(document, kernel):
 @pytest.mark.parametrize("block", [512, 16])
 def test_total_variation_over_types_is_that_over_positions(monkeypatch, block):
     monkeypatch.setattr(random_features, "_BLOCK", block)
-    table = total_variation(DOCUMENTS, VECTORS, (0.5, 4.0), (8, 64), DRAWS)
+    table = total_variation(DOCUMENTS, APART, VECTORS, (0.5, 4.0), (8, 64), DRAWS)
     assert list(zip(table["beta"], table["features"], strict=True)) == [(0.5, 8), (0.5, 64), (4.0, 8), (4.0, 64)]
     for beta, size, ours in zip(table["beta"], table["features"], table["total_variation"], strict=True):
         features = positive_features(np.sqrt(beta) * VECTORS, DRAWS[:size])
@@ -43,7 +44,7 @@ def test_total_variation_over_types_is_that_over_positions(monkeypatch, block):
 def test_the_relative_variance_of_the_normaliser_is_that_of_fresh_draws():
     # A small beta: at a larger one the variance rests on draws too rare to sample.
     document, beta, size = np.array([1, 2, 1, 3, 3]), 0.1, 4
-    ours = total_variation([document], VECTORS, (beta,), (size,), DRAWS)["relative_variance"][0]
+    ours = total_variation([document], APART[:1], VECTORS, (beta,), (size,), DRAWS)["relative_variance"][0]
     known = np.sqrt(beta) * VECTORS
     draws = np.random.default_rng(1).normal(size=(20_000 * size, DIMENSIONS))
     expected = []
@@ -57,14 +58,15 @@ def test_the_relative_variance_of_the_normaliser_is_that_of_fresh_draws():
 def test_reading_one_position_the_relative_variance_is_that_of_the_kernel():
     # Proposition 8 itself.
     x, y = np.sqrt(2.0) * VECTORS[[2, 1]]
-    ours = total_variation([np.array([1, 2, 3])], VECTORS, (2.0,), (4,), DRAWS)["relative_variance"][0]
+    ours = total_variation([np.array([1, 2, 3])], APART[:1], VECTORS, (2.0,), (4,), DRAWS)["relative_variance"][0]
     assert ours == pytest.approx(feature_variance(x, y, 4) / np.exp(2.0 * (x @ y)), rel=1e-12)
 
 
 def test_the_table_falls_with_features_and_grows_with_beta_on_average_draws():
     rng = np.random.default_rng(2)
     tables = [
-        total_variation(DOCUMENTS, VECTORS, (0.5, 2.0), (8, 64), rng.normal(size=(64, DIMENSIONS))) for _ in range(20)
+        total_variation(DOCUMENTS, APART, VECTORS, (0.5, 2.0), (8, 64), rng.normal(size=(64, DIMENSIONS)))
+        for _ in range(20)
     ]
     low_8, low_64, high_8, high_64 = np.mean([table["total_variation"] for table in tables], axis=0)
     assert low_64 < low_8 < high_8
@@ -72,14 +74,14 @@ def test_the_table_falls_with_features_and_grows_with_beta_on_average_draws():
 
 
 def test_errors_are_clustered_by_group_where_documents_have_one():
-    two, arguments = DOCUMENTS[-2:], (VECTORS, (2.0,), (8,), DRAWS)
-    once = total_variation(two, *arguments)
-    copies = total_variation(2 * two, *arguments, clusters=np.array([0, 1, 0, 1]))
-    apart = total_variation(2 * two, *arguments)
+    two, pairs, arguments = DOCUMENTS[-2:], np.array([0, 1, 0, 1]), (VECTORS, (2.0,), (8,), DRAWS)
+    once = total_variation(two, APART[:2], *arguments)
+    copies = total_variation(2 * two, pairs, *arguments)
+    apart = total_variation(2 * two, APART[:4], *arguments)
     assert copies["se"] == pytest.approx(once["se"])  # a document and its copy are one piece of evidence
     assert apart["se"] < 0.8 * once["se"]
-    loss = mixture_table(two, VECTORS, np.full(110, 0.01), 2.0, 0.9, (8,), DRAWS)
-    copied = mixture_table(2 * two, VECTORS, np.full(220, 0.01), 2.0, 0.9, (8,), DRAWS, np.array([0, 1, 0, 1]))
+    loss = mixture_table(two, APART[:2], VECTORS, np.full(110, 0.01), 2.0, 0.9, (8,), DRAWS)
+    copied = mixture_table(2 * two, pairs, VECTORS, np.full(220, 0.01), 2.0, 0.9, (8,), DRAWS)
     assert copied["se"] == pytest.approx(loss["se"])
 
 

@@ -18,9 +18,9 @@ def main(job: Job) -> None:
     sizes = job.params.sizes
     generator = np.random.default_rng(seed_sequence(job.params.seed, "features"))
     draws = generator.standard_normal((max(sizes), vectors.shape[1]))
-    variation = random_features.total_variation(documents, vectors, job.params.betas, sizes, draws, clusters)
+    variation = random_features.total_variation(documents, clusters, vectors, job.params.betas, sizes, draws)
     costs = {
-        name: random_features.mixture_table(documents, vectors, kneser_ney, *setting, sizes, draws, clusters)
+        name: random_features.mixture_table(documents, clusters, vectors, kneser_ney, *setting, sizes, draws)
         for name, setting in settings.items()
     }
     mixed = table.concatenate([table.with_constant(cost, "setting", name) for name, cost in costs.items()])

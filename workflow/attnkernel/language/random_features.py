@@ -22,11 +22,11 @@ _BLOCK: Final = 512
 
 def total_variation(
     documents: Sequence[Integers],
+    clusters: Integers,
     vectors: Floats,
     betas: Sequence[float],
     sizes: Sequence[int],
     draws: Floats,
-    clusters: Integers | None = None,
 ) -> Table:
     """How far attention through m random features is from exact attention, over the positions of documents.
 
@@ -34,6 +34,8 @@ def total_variation(
     ----------
     documents
         Token ids of each document.
+    clusters
+        What its errors are clustered by: the number of each document, or of its group, (documents,).
     vectors
         Word vectors u, (types, d); the exact kernel is exp(beta <u, u'>).
     betas
@@ -42,8 +44,6 @@ def total_variation(
         Numbers of features m; the first m rows of `draws` serve every document and every beta.
     draws
         Rows w ~ N(0, I), (at least the largest m, d).
-    clusters
-        The group that each document belongs to, (documents,); by default each is one of its own.
 
     Returns
     -------
@@ -53,7 +53,7 @@ def total_variation(
     positions read), documents, positions.
     """
     readable = [document for document in documents if len(document) > 2]
-    code = np.repeat(_clusters(documents, clusters), [max(0, len(document) - 2) for document in documents])
+    code = np.repeat(clusters, [max(0, len(document) - 2) for document in documents])
     columns: dict[str, list[Any]] = {
         name: []
         for name in ("beta", "features", "total_variation", "se", "relative_variance", "documents", "positions")
@@ -159,19 +159,19 @@ def _weights(kernel: Floats, context: Integers, counts: Floats) -> Floats:
 
 def mixture_table(
     documents: Sequence[Integers],
+    clusters: Integers,
     vectors: Floats,
     kneser_ney: Floats,
     beta: float,
     weight: float,
     sizes: Sequence[int],
     draws: Floats,
-    clusters: Integers | None = None,
 ) -> Table:
     """What random features cost the mixture with Kneser-Ney, and whether the recurrence gives the same cache.
 
     Parameters
     ----------
-    documents, vectors, sizes, draws, clusters
+    documents, clusters, vectors, sizes, draws
         As in `total_variation`.
     kneser_ney
         Probability of each token, one document after another, (tokens,).
@@ -184,7 +184,7 @@ def mixture_table(
     the exact kernel), gap (loss less exact), state_residual (largest difference of any probability between the
     recurrence of Proposition 9 and the sum over contexts).
     """
-    code = np.repeat(_clusters(documents, clusters), [len(tokens) for tokens in documents])
+    code = np.repeat(clusters, [len(tokens) for tokens in documents])
     scaled = np.sqrt(beta) * vectors
     exact_cache = np.concatenate(cache_probabilities(documents, scaled, scaled, [1.0]), axis=1)[0]
     exact = ratio_mean(losses(mixture(kneser_ney, exact_cache, weight)), code).mean
@@ -198,10 +198,6 @@ def mixture_table(
         rows.append((beta, weight, 1.0 - weight, size, loss.mean, loss.se, exact, loss.mean - exact, residual))
     names = ("beta", "lambda", "cache_share", "features", "loss", "se", "exact", "gap", "state_residual")
     return {name: np.array(values) for name, values in zip(names, zip(*rows, strict=True), strict=True)}
-
-
-def _clusters(documents: Sequence[Integers], clusters: Integers | None) -> Integers:
-    return np.arange(len(documents)) if clusters is None else clusters
 
 
 def check_table(variation: Table, mixed: Table) -> Table:
