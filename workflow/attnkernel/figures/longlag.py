@@ -54,7 +54,7 @@ def _draw_census(axes: Axes, summary: Columns, *, references: bool) -> None:
             bias = model.partition("_fb")[2]
             text = f"σ({bias})ᴸ" if bias else "1/(L + 1)"
             place = int(np.argmin(np.abs(line - median[0] + (3.6 if bias else 0.06))))
-            offset, side = ((-7, -3), "right") if bias else ((2, 2), "left")
+            offset, side = ((-14, -3), "right") if bias else ((2, 2), "left")
             axes.annotate(text, (dense[place], line[place]), offset, textcoords="offset points", color=colour, ha=side)
     ticks = np.unique(summary["lag"])
     style.logarithmic(axes, "x")
