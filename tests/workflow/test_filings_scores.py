@@ -1,6 +1,9 @@
 """The filings' codes in the graph: every number is a query over the table of tokens, and every code is real."""
 
+import re
+
 import numpy as np
+import pytest
 
 from attnkernel import table
 
@@ -36,3 +39,14 @@ def test_a_setting_of_the_blend_reruns_the_blend_and_not_the_article_case(projec
     rules = project.outdated()
     assert "filings_blend" in rules
     assert not {"filings_documents", "filings_article"} & rules
+
+
+@pytest.mark.parametrize("rule", ["filings_blend", "filings_tables"])
+def test_the_text_that_primes_is_an_input_of_whatever_reads_it(project, rule):
+    (project.folder / "primer").mkdir()
+    (project.folder / "primer" / "text.txt").write_text("The cost of revenue rose.\n", encoding="utf-8")
+    project.edit("config/config.yaml", "  primer: null", "  primer: { path: primer }")
+    planned = project.snakemake("--dry-run").stdout
+    inputs = re.findall(rf"rule {rule}:\n +input: (.+)", planned)
+    primed = [line for line in inputs if "primer/text.txt" in line]
+    assert len(primed) == 1

@@ -69,6 +69,18 @@ def test_no_rule_runs_inline_python_and_every_numeric_rule_has_one_thread():
         assert text.count("script:") == text.count("code=code("), path
 
 
+def test_no_chapter_takes_a_name_that_another_has():
+    """The rule files share their global names: an assignment in one changes what the functions of another read."""
+    assigned = re.compile(r"^(?:def )?([A-Za-z_]+)(?: = |\()", re.MULTILINE)
+    names = [
+        name
+        for path in sorted((ROOT / "workflow" / "rules").glob("*.smk"))
+        for name in set(assigned.findall(path.read_text(encoding="utf-8")))
+    ]
+    # Each chapter says where its results stand in the report.
+    assert {name for name in names if names.count(name) > 1} == {"CHAPTER"}
+
+
 def test_every_script_is_thin():
     for path in (ROOT / "workflow" / "scripts").glob("*.py"):
         body = path.read_text().split("def main", 1)

@@ -132,20 +132,24 @@ if not Path(config["published"]).is_file():
     )
 
 
-def is_packaged(corpus):
-    return config["corpora"][corpus]["path"].startswith(readers.PACKAGE_PREFIX)
+def tracked(path, files):
+    """Which of the files at a configured path are inputs: one inside a package is none, as its path differs from
+    machine to machine."""
+    return [] if path.startswith(readers.PACKAGE_PREFIX) else list(map(str, files))
+
+
+def digests(path, files):
+    """Digest of each file of the others, for a parameter."""
+    untracked = [] if tracked(path, files) else files
+    return {file.name: provenance.hash_of(file) for file in untracked}
 
 
 def corpus_files(wildcards):
-    """The files of a corpus; one inside a package is no input, as its path differs from machine to machine."""
-    packaged = is_packaged(wildcards.corpus)
-    return [] if packaged else [str(file) for file in FOUND_FILES[wildcards.corpus]]
+    return tracked(corpus_settings(wildcards)["path"], FOUND_FILES[wildcards.corpus])
 
 
 def packaged_files(wildcards):
-    """Digest of each file of a corpus inside a package: they are no inputs, so they are a parameter."""
-    files = FOUND_FILES[wildcards.corpus] if is_packaged(wildcards.corpus) else []
-    return {file.name: provenance.hash_of(file) for file in files}
+    return digests(corpus_settings(wildcards)["path"], FOUND_FILES[wildcards.corpus])
 
 
 def filings_files(settings):
@@ -177,7 +181,19 @@ def filing_priming(wildcards):
 
 def filing_primer(wildcards):
     """Files of the text corpus that primes, if one does."""
-    return [str(file) for file in PRIMER_FILES if filing_priming(wildcards) == PRIMER]
+    return (
+        tracked(PRIMER["path"], PRIMER_FILES)
+        if PRIMER and filing_priming(wildcards)
+        else []
+    )
+
+
+def packaged_primer(wildcards):
+    return (
+        digests(PRIMER["path"], PRIMER_FILES)
+        if PRIMER and filing_priming(wildcards)
+        else {}
+    )
 
 
 def workflow_files():

@@ -30,7 +30,7 @@ TABLES += [*FILING_TABLES, "filings_gain"]
 FIGURES += ["filings"]
 MATCHES = ["cold", "primed"]
 # What the primed models were trained on, by name.
-PRIMER = Path(CODES["primer"]["path"]).name if CODES["primer"] else "other filings"
+PRIMED_BY = Path(PRIMER["path"]).name if PRIMER else "other filings"
 
 
 wildcard_constraints:
@@ -85,6 +85,7 @@ rule filings_blend:
         code=code("filings_blend.py"),
         settings=filing_settings,
         priming=filing_priming,
+        packaged=packaged_primer,
         min_count=LANGUAGE["min_count"],
         seed=config["seed"],
     script:
@@ -108,6 +109,7 @@ rule filings_tables:
             f"results/filings/regret-{training}{{scale}}.parquet"
             for training in MATCHES
         ],
+        primer=filing_primer,
     output:
         **published_tables(FILING_TABLES, "{scale}"),
     log:
@@ -120,7 +122,8 @@ rule filings_tables:
         code=code("filings_tables.py"),
         settings=filing_settings,
         priming=filing_priming,
-        training=[ARTICLE, PRIMER],
+        packaged=packaged_primer,
+        training=[ARTICLE, PRIMED_BY],
     script:
         "../scripts/filings_tables.py"
 
