@@ -4,8 +4,10 @@ import copy
 import csv
 import json
 import re
+import runpy
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
 import yaml
@@ -205,6 +207,16 @@ def test_the_notebook_is_kept_without_outputs():
     for cell in notebook()["cells"]:
         assert not cell.get("outputs")
         assert cell.get("execution_count") is None
+
+
+def test_what_a_cell_prints_is_one_output_however_long_it_takes():
+    script = runpy.run_path(str(ROOT / "workflow" / "scripts" / "notebook.py"))
+    source = "import time\nprint('first', flush=True)\ntime.sleep(0.5)\nprint('second')\n3"
+    printing = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+    script["execute"](printing)
+    printed, value = printing.cells[0].outputs
+    assert printed["text"] == "first\nsecond\n"
+    assert value["data"]["text/plain"] == "3"
 
 
 def test_the_rule_names_every_module_and_table_that_the_notebook_uses():
