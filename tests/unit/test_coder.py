@@ -18,7 +18,7 @@ LONG = "The Company’s costs rose; Zyltech’s fell.\nZyltech, like ExxonMobil,
 @pytest.fixture(scope="module")
 def models():
     with pytest.warns(UserWarning, match="falling back"):
-        return filing_blend.prepared([Document("a", "a", TRAINING)], RAW, SETTINGS, np.random.SeedSequence(0))
+        return filing_blend.prepared([Document("a", "a", TRAINING)], RAW, SETTINGS, [], np.random.SeedSequence(0))
 
 
 def sent(text, models):

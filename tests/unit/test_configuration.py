@@ -33,6 +33,14 @@ def test_the_config_that_ships_is_valid_and_defaults_are_filled_in(config):
     assert "tokens" not in config["corpora"]["lee"], "the given config is left alone"
 
 
+def test_a_pool_needs_the_text_that_it_is_trained_on(config):
+    pool = yaml.safe_load((ROOT / "config" / "filings-pool.yaml").read_text())["filing_codes"]["pool"]
+    given = changed(config, "filing_codes.pool", pool)
+    with pytest.raises(InputError, match=r"filing_codes\.pool is .*; allowed: null without filing_codes\.primer"):
+        checked(given, SCHEMA)
+    checked(changed(given, "filing_codes.primer", {"path": "texts"}), SCHEMA)
+
+
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [

@@ -42,7 +42,9 @@ def corpus():
 
 def made(documents, corpus):
     seed = np.random.SeedSequence(0)
-    runs = [filing_blend.scores(documents, corpus, priming, SETTINGS, seed) for priming in (None, filing_blend.OTHERS)]
+    runs = [
+        filing_blend.scores(documents, corpus, priming, [], SETTINGS, seed) for priming in (None, filing_blend.OTHERS)
+    ]
     texts = [("", "", ""), *((name, "whole", text) for name, text in zip(*documents.values(), strict=True))]
     parts = []
     for name, excerpt, text in texts if len(documents["id"]) else texts[:1]:

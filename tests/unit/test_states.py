@@ -98,10 +98,10 @@ def test_states_of_a_text_are_those_that_a_reader_has_after_each_token(monkeypat
     monkeypatch.setattr(recurrent, "_LANES", 2)
     monkeypatch.setattr(recurrent, "_BLOCK", 3)
     text = rng.integers(4, size=17)  # two lanes of eight; the last token is left over
-    found, following = recurrent.states(network, text)
+    found, following = recurrent.states([network], text)
     assert following.reshape(7, 2).T.tolist() == [text[1:8].tolist(), text[9:16].tolist()]
-    reader = recurrent.Reader(network)
-    reader._state = np.zeros((2, 1, 3))
+    reader = recurrent.Reader([network])
+    reader._states = [np.zeros((2, 1, 3))]
     for word, state in zip(text[8:15].tolist(), found.reshape(7, 2, 3)[:, 1], strict=True):
         reader.step(word)
         assert reader.state == pytest.approx(state, rel=1e-12)

@@ -1,11 +1,13 @@
 """The filings' codes in the graph: every number is a query over the table of tokens, and every code is real."""
 
+import json
 import re
 
 import numpy as np
 import pytest
 
 from attnkernel import table
+from blend_settings import POOL
 
 
 def published(project, name):
@@ -41,12 +43,30 @@ def test_a_setting_of_the_blend_reruns_the_blend_and_not_the_article_case(projec
     assert not {"filings_documents", "filings_article"} & rules
 
 
-@pytest.mark.parametrize("rule", ["filings_blend", "filings_tables"])
-def test_the_text_that_primes_is_an_input_of_whatever_reads_it(project, rule):
+@pytest.fixture
+def primed(project):
+    """The project with texts of its own that prime models and compressors."""
     (project.folder / "primer").mkdir()
-    (project.folder / "primer" / "text.txt").write_text("The cost of revenue rose.\n", encoding="utf-8")
+    for number, text in enumerate(("The cost of revenue rose.\n", "The price of gas fell in 2023.\n")):
+        (project.folder / "primer" / f"text{number}.txt").write_text(text * 20, encoding="utf-8")
     project.edit("config/config.yaml", "  primer: null", "  primer: { path: primer }")
-    planned = project.snakemake("--dry-run").stdout
-    inputs = re.findall(rf"rule {rule}:\n +input: (.+)", planned)
-    primed = [line for line in inputs if "primer/text.txt" in line]
-    assert len(primed) == 1
+    return project
+
+
+@pytest.mark.parametrize("rule", ["filings_blend", "filings_tables"])
+def test_the_texts_that_prime_are_inputs_of_whatever_reads_them(primed, rule):
+    inputs = re.findall(rf"rule {rule}:\n +input: (.+)", primed.snakemake("--dry-run").stdout)
+    assert sum("primer/text0.txt, primer/text1.txt" in line for line in inputs) == 1
+
+
+def test_a_pool_has_networks_of_its_own_and_a_code_that_gives_every_text_back(primed):
+    primed.edit("config/config.yaml", "  pool: null", f"  pool: {json.dumps(POOL)}")
+    primed.snakemake("--", "results/tables/filings.parquet")
+    one, two = (
+        table.read(primed.folder / f"results/filings/network-{member}-cell.parquet")["weight"] for member in (1, 2)
+    )
+    assert one.shape == two.shape == (2 * 6 + 1, 4 * 6)
+    assert not np.allclose(one, two)
+    coded = published(primed, "filings_coded")
+    assert (coded["training"] == "primer").sum() == 2 * (coded["training"] == "synthetic").sum()
+    assert coded["identical"].all()

@@ -174,6 +174,9 @@ def contradictions(config: Mapping[str, Any]) -> list[str]:
     for key, listed in (("documents", filings["documents"]), ("archive.documents", filings["archive"]["documents"])):
         repeated = [name for name, count in Counter(document["id"] for document in listed).items() if count > 1]
         require(not repeated, f"filings.{key}", ", ".join(repeated), "an id of its own for each document")
+    codes = config["filing_codes"]
+    needed = "null without filing_codes.primer, the text that the pool is trained on"
+    require(not codes["pool"] or bool(codes["primer"]), "filing_codes.pool", "set", needed)
     longlag = config["longlag"]
     compared, lags = longlag["compared"], longlag["census"]["lags"]
     biases = longlag["forget_biases"]

@@ -4,6 +4,7 @@
 CODES = config["filing_codes"]
 ARTICLE = CODES["article_corpus"]
 GAIN = CODES["gain_corpora"]
+POOL = CODES["pool"]
 # The settings of the blend itself.
 BLEND = [
     "order",
@@ -33,9 +34,43 @@ MATCHES = ["cold", "primed"]
 PRIMED_BY = Path(PRIMER["path"]).name if PRIMER else "other filings"
 
 
+def filing_networks(wildcards, part):
+    """One of the two files of each recurrent network, where a pool is primed."""
+    members = POOL["members"] if POOL and wildcards.training == "primed" else 0
+    return [
+        f"results/filings/network-{member}-{part}.parquet"
+        for member in range(1, members + 1)
+    ]
+
+
 wildcard_constraints:
     training="cold|primed",
     scale="(_full)?",
+    member="[0-9]+",
+
+
+rule filings_network:
+    """A recurrent network of the pool, trained on the text that primes; the members differ in their seeds alone."""
+    input:
+        primer=filing_primer,
+    output:
+        words="results/filings/network-{member}-words.parquet",
+        cell="results/filings/network-{member}-cell.parquet",
+    log:
+        "results/logs/filings-network-{member}.log",
+    priority: 1
+    conda:
+        "../../envs/pipeline.yaml"
+    threads: 1
+    params:
+        code=code("filings_network.py"),
+        settings=lambda wildcards: POOL["recurrent"],
+        every=lambda wildcards: POOL["taught"]["every"],
+        priming=filing_priming,
+        packaged=packaged_primer,
+        seed=config["seed"],
+    script:
+        "../scripts/filings_network.py"
 
 
 rule filings_article:
@@ -71,6 +106,8 @@ rule filings_blend:
         documents="results/filings/documents.parquet",
         tokens=f"results/corpora/{ARTICLE}/tokens.parquet",
         primer=filing_primer,
+        words=lambda wildcards: filing_networks(wildcards, "words"),
+        cells=lambda wildcards: filing_networks(wildcards, "cell"),
     output:
         tokens="results/filings/blend-{training}{scale}.parquet",
         coded="results/filings/coded-{training}{scale}.parquet",

@@ -4,7 +4,7 @@ from attnkernel import table
 from attnkernel.corpus.readers import files, read_documents
 from attnkernel.corpus.text import read_text
 from attnkernel.job import Job, run
-from attnkernel.language import filing_blend
+from attnkernel.language import filing_blend, recurrent
 from attnkernel.seeding import seed_sequence
 
 
@@ -14,7 +14,9 @@ def main(job: Job) -> None:
     priming = job.params.priming
     texts = read_documents(priming, files(priming["path"])) if isinstance(priming, dict) else priming
     seed = seed_sequence(job.params.seed, "filings-blend")
-    found = filing_blend.scores(documents, corpus, texts, job.params.settings, seed)
+    paths = zip(job.paths("words"), job.paths("cells"), strict=True)
+    networks = [recurrent.Saved(*map(table.read, pair)) for pair in paths]
+    found = filing_blend.scores(documents, corpus, texts, networks, job.params.settings, seed)
     for name, columns in found._asdict().items():
         job.write(job.output[name], columns)
 

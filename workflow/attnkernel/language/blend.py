@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from attnkernel.language import vectors
 from attnkernel.language.kneser_ney import END, START, UNKNOWN, Backoff, estimate
-from attnkernel.language.recurrent import Ahead, Reader, Recurrent
+from attnkernel.language.recurrent import Adapting, Ahead, Pace, Reader, Recurrent
 from attnkernel.language.speller import Speller
 from attnkernel.language.states import Own, Store
 
@@ -29,6 +29,7 @@ KERNEL: Final = "kernel"
 CONTEXT_KERNEL: Final = "context kernel"
 RECENT: Final = "recent"
 RECURRENT: Final = "recurrent network"
+ADAPTING: Final = "adapting network"
 STATES: Final = "states of training"
 OWN_STATES: Final = "own states"
 NOVEL: Final = "novel"
@@ -50,6 +51,14 @@ class Skips(NamedTuple):
     factor: Floats
 
 
+class Networks(NamedTuple):
+    """Recurrent networks that were trained on the text, their states over it, and the pace at which they learn on."""
+
+    members: Sequence[Recurrent]
+    states: Store
+    pace: Pace
+
+
 @dataclass(frozen=True)
 class Trained:
     """What a training text teaches before the document begins.
@@ -66,10 +75,8 @@ class Trained:
         Relative frequency of each word, never 0, (types,).
     skips
         Skipped pairs at several distances.
-    recurrent
-        A recurrent network, if one was trained.
-    states
-        Its states over the text, with a network.
+    networks
+        If any were trained.
     """
 
     vocabulary: list[str]
@@ -77,8 +84,7 @@ class Trained:
     similarity: Floats
     unigram: Floats
     skips: tuple[Skips, ...]
-    recurrent: Recurrent | None = None
-    states: Store | None = None
+    networks: Networks | None = None
 
 
 def train(text: Integers, vocabulary: Sequence[str], settings: Mapping[str, Any]) -> Trained:
@@ -167,8 +173,9 @@ class Experts:
     * `context kernel`: the same over the last words, their similarities weighted;
     * `recent`: a unigram cache that forgets;
     * `document N`: what has followed the last N words in the document;
-    * `recurrent network`: see `recurrent`, where one was trained; with it, see `states`,
-    * `states of training`, `own states`: what followed similar states of the network, in training and in the document;
+    * `recurrent network`: see `recurrent`, where any were trained, the mean of them; with it,
+    * `states of training`, `own states`: what followed similar states of them in training and in the document,
+    * `adapting network`: the mean of the same networks as they learn on along the document;
     * `novel`: a new word.
 
     Parameters
@@ -205,12 +212,7 @@ class Experts:
         self._forget = 1.0 - 1.0 / settings["memory"]
         self._followers: list[dict[tuple[int, ...], dict[int, float]]] = [{} for _ in range(settings["document"] + 1)]
         self._memory = _Memory(trained.similarity, len(settings["context"]))
-        self._reader: Reader | Ahead | None = None
-        self._own: Own | None = None
-        if trained.recurrent and trained.states:
-            network, store = trained.recurrent, trained.states
-            self._reader = Reader(network, store) if ahead is None else Ahead(network, ahead, store)
-            self._own = Own(store)
+        self._networked = _Networked(trained.networks, ahead) if trained.networks else None
 
     @property
     def names(self) -> list[str]:
@@ -223,7 +225,7 @@ class Experts:
             CONTEXT_KERNEL,
             RECENT,
             *(f"document {n}" for n in orders),
-            *([RECURRENT, STATES, OWN_STATES] if self._reader else []),
+            *([RECURRENT, STATES, OWN_STATES, ADAPTING] if self._networked else []),
             NOVEL,
         ]
 
@@ -243,7 +245,7 @@ class Experts:
             context,
             self._recent / self._recent.sum() if self._ids else np.zeros(0),
             *(self._document(n) for n in range(1, self._settings["document"] + 1)),
-            *self._recurrent(),
+            *(self._networked.rows(self._size) if self._networked else []),
             np.ones(1),
         ]
 
@@ -284,15 +286,9 @@ class Experts:
         self._ids.append(identity)
         self._classes.append(kind)
         self._walk.step(kind)
-        if self._reader and self._own:
-            self._own.add(self._reader.state, identity)
-            self._reader.step(kind)
+        if self._networked:
+            self._networked.add(identity, kind)
         return identity
-
-    def _recurrent(self) -> list[Floats]:
-        if self._reader and self._own:
-            return [*self._reader.distributions(), self._own.row(self._reader.state, self._size)]
-        return []
 
     def _last(self, n: int) -> tuple[int, ...]:
         return tuple(self._ids[len(self._ids) - n :]) if n <= len(self._ids) else ()
@@ -313,6 +309,29 @@ class Experts:
         row = np.zeros(self._size)
         row[list(followers)] = list(followers.values())
         return np.asarray(row / row.sum())
+
+
+class _Networked:
+    """The experts that recurrent networks make."""
+
+    def __init__(self, networks: Networks, ahead: Integers | None) -> None:
+        members, store, pace = networks
+        self._reader = Reader(members, store) if ahead is None else Ahead(members, ahead, store)
+        self._own = Own(store)
+        self._adapting = [Adapting(member, pace, ahead) for member in members]
+
+    def rows(self, size: int) -> list[Floats]:
+        """Distributions of the next token, of as many ids."""
+        own = self._own.row(self._reader.state, size)
+        adapting = np.mean([member.distribution() for member in self._adapting], axis=0)
+        return [*self._reader.distributions(), own, adapting]
+
+    def add(self, token: int, kind: int) -> None:
+        """Read the next token: its id in the document, and in the vocabulary."""
+        self._own.add(self._reader.state, token)
+        self._reader.step(kind)
+        for member in self._adapting:
+            member.step(kind)
 
 
 class _Memory:

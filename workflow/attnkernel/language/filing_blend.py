@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attnkernel.corpus.readers import Document
 from attnkernel.corpus.text import UNKNOWN_ID, Text
 from attnkernel.corpus.tokens import RESERVED
-from attnkernel.language import blend, coder, filing_tables, lossless, open_vocabulary, pool
+from attnkernel.language import blend, coder, filing_tables, lossless, open_vocabulary, pool, recurrent
 from attnkernel.language.filing_tables import BLEND, NORMALISED, RAW
 from attnkernel.language.filing_tables import excerpt_name as _name
 from attnkernel.language.kneser_ney import Backoff, estimate
@@ -43,6 +43,7 @@ _ROUNDING: Final = 1e-12
 _FIRST_ORDER: Final = 3
 _DOCUMENT: Final = "document n-grams"
 _NETWORK_STATES: Final = "kernels over its states"
+_LEARNING_ON: Final = "network that learns on"
 _FIRST: Final = (blend.KNESER_NEY, blend.KERNEL, blend.RECENT, blend.NOVEL)
 # Each step adds experts to those of the steps before; the last lets the weights depend on the context.
 _STEPS: Final[Sequence[tuple[str, tuple[str, ...]]]] = (
@@ -51,6 +52,7 @@ _STEPS: Final[Sequence[tuple[str, tuple[str, ...]]]] = (
     ("log-linear", (blend.LOG_LINEAR,)),
     (blend.RECURRENT, (blend.RECURRENT,)),
     (_NETWORK_STATES, (blend.STATES, blend.OWN_STATES)),
+    (_LEARNING_ON, (blend.ADAPTING,)),
 )
 
 
@@ -79,13 +81,10 @@ def prepared(
     texts: Sequence[Document],
     kind: str,
     settings: Mapping[str, Any],
+    networks: Sequence[recurrent.Saved],
     seed: np.random.SeedSequence,
-    network: pool.Network | None = None,
 ) -> Prepared:
-    """Train on texts, read as they are (`raw`) or as words (`normalised`): a pool too, if there are settings of one.
-
-    `network` is one of the same texts in the other form, which then serves both.
-    """
+    """Train on texts, read as they are (`raw`) or as words (`normalised`): a pool too, if there are networks for it."""
     layout = lossless.LayoutModel()
     documents: list[tuple[str, list[str]]] = []
     for text in texts:
@@ -95,11 +94,18 @@ def prepared(
         found, layouts = lossless.split(text.text if text.text.endswith("\n") else f"{text.text}\n")
         layout.learn(found, layouts)
         documents.append((text.group, found))
-    if settings["pool"]:
-        made = pool.train(documents, settings, seed, network)
+    if networks:
+        made = pool.train(documents, networks, settings, seed)
         return _prepared(made.trained, made.text, layout, settings, made)
     vocabulary, text_ = pool.numbered([tokens for _, tokens in documents])
     return _prepared(blend.train(text_, vocabulary, settings), text_, layout, settings)
+
+
+def network(
+    texts: Sequence[Document], every: int, settings: Mapping[str, Any], seed: np.random.SeedSequence
+) -> recurrent.Saved:
+    """Train a recurrent network on texts, read as words: see `pool.network`."""
+    return pool.network([(text.group, words(text.text)) for text in texts], every, settings, seed)
 
 
 def prepared_on(corpus: Text, settings: Mapping[str, Any]) -> Prepared:
@@ -194,6 +200,7 @@ def scores(
     documents: Mapping[str, NDArray[Any]],
     corpus: Text,
     priming: str | Sequence[Document] | None,
+    networks: Sequence[recurrent.Saved],
     settings: Mapping[str, Any],
     seed: np.random.SeedSequence,
 ) -> Scores:
@@ -207,6 +214,8 @@ def scores(
         What a cold model knows.
     priming
         None: the models are trained on `corpus`; `OTHERS`: on the other documents; else on these texts.
+    networks
+        Of the texts that prime, from `network`; with any, a pool takes the place of the gate.
     settings
         `excerpts`; `lossless` and `ablation`, the excerpts that are also read as filed, and step by step; and those of
         `blend`.
@@ -226,19 +235,15 @@ def scores(
     codes: list[dict[str, Any]] = []
     regrets: list[dict[str, Any]] = []
     ready: dict[tuple[str, str], Prepared] = {}
-    networks: dict[str, pool.Network | None] = {}
     for document, kind, excerpt, text in _work(documents, settings):
         texts = primers(documents, document, priming)
         trained_on = (kind if texts else "", document if priming == OTHERS else "")
         if trained_on not in ready:
-            network = networks.get(trained_on[1])
             ready = {}  # so that one training text is in memory at a time
             ready[trained_on] = (
-                prepared(texts, kind, settings, seed.spawn(1)[0], network) if texts else prepared_on(corpus, settings)
+                prepared(texts, kind, settings, networks, seed.spawn(1)[0]) if texts else prepared_on(corpus, settings)
             )
         models = ready[trained_on]
-        if models.pool:
-            networks[trained_on[1]] = models.pool.network
         stepwise = excerpt in map(_name, settings["ablation"])
         columns = read(text, kind, models, settings, steps=stepwise or not document)
         key = {"document": document, "excerpt": excerpt, "text": kind}
@@ -439,7 +444,7 @@ def _steps(
         use += [expert for expert in trace.names if expert in experts or (name, expert[:8]) == (_DOCUMENT, "document")]
         bits[name] = _bits(blend.gated(trace, settings["rate"], use, 1), spelled, beside)
     if blend.RECURRENT not in trace.names:
-        del bits[blend.RECURRENT], bits[_NETWORK_STATES]
+        del bits[blend.RECURRENT], bits[_NETWORK_STATES], bits[_LEARNING_ON]
     return bits | {"weights by context": _bits(blend.gated(trace, settings["rate"]), spelled, beside)}
 
 

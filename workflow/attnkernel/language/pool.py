@@ -27,8 +27,8 @@ Floats = NDArray[np.float64]
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
 
-# A recurrent network, and the words that its ids stand for.
-Network = tuple[recurrent.Recurrent, list[str]]
+# Group and tokens of a document.
+Group = tuple[str, Sequence[str]]
 
 # Added to the counts of both sides: in the training text, and in the document.
 _PRIOR: Final = (0.2, 0.3)
@@ -76,11 +76,6 @@ class Pool:
     gate: bytes
     networks: list[gating.Parameters]
     settings: Mapping[str, Any]
-
-    @property
-    def network(self) -> Network | None:
-        """The recurrent network, for a pool of the same documents in another form."""
-        return (self.trained.recurrent, self.trained.vocabulary) if self.trained.recurrent else None
 
 
 class Words:
@@ -144,11 +139,44 @@ class Words:
         return "".join(map(chr, self._alphabet.symbols([token]).tolist()))
 
 
+def divided(documents: Sequence[Group], every: int) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
+    """Tokens of the documents that the experts are trained on, and of those that teach how to weigh them.
+
+    Parameters
+    ----------
+    documents
+        Group and tokens of each; those of one group are not split.
+    every
+        Every how many groups is held out.
+
+    Raises
+    ------
+    InputError
+        There is one group.
+    """
+    groups = list(dict.fromkeys(group for group, _ in documents))
+    held = set(groups[every - 1 :: every] or groups[-1:])
+    if len(held) == len(groups):
+        raise InputError("filing_codes.pool: the primer has one group, the pool needs two or more; or set it to null")
+    return [tokens for group, tokens in documents if group not in held], [
+        tokens for group, tokens in documents if group in held
+    ]
+
+
+def network(
+    documents: Sequence[Group], every: int, settings: Mapping[str, Any], seed: np.random.SeedSequence
+) -> recurrent.Saved:
+    """Train a recurrent network of the pool: `documents` and `every` of `divided`, the rest of `recurrent.train`."""
+    most, _ = divided(documents, every)
+    vocabulary, text = numbered(most)
+    return recurrent.saved(recurrent.train(text, len(vocabulary), settings, seed), vocabulary)
+
+
 def train(
-    documents: Sequence[tuple[str, Sequence[str]]],
+    documents: Sequence[Group],
+    networks: Sequence[recurrent.Saved],
     settings: Mapping[str, Any],
     seed: np.random.SeedSequence,
-    network: Network | None = None,
 ) -> Pool:
     """Train the experts on most documents, what weighs them on the others, and the experts that are counts on all.
 
@@ -156,35 +184,32 @@ def train(
     ----------
     documents
         Group and tokens of each; those of one group are not split.
+    networks
+        From `network`, of the same documents, be it in another form.
     settings
-        Of the word models (see `blend`), and `pool`: `histories`, `recurrent` and `states`, of the modules of these
-        names, and `network`, of `gating`, with `members`, how many; `taught`, every how many groups is held out for the
-        networks, and `tokens` of each document that they read.
+        Of the word models (see `blend`), and `pool`: `histories` and `states`, of the modules of these names; `pace`,
+        see `recurrent.Pace`; `network`, of `gating`, with `members`, how many; `taught`, every how many groups is held
+        out for the networks, and `tokens` of each document that they read.
     seed
         Of everything that is drawn.
-    network
-        Trained on the same documents in another form; by default one is trained.
+
+    Raises
+    ------
+    InputError
+        As `divided`.
     """
     taught = settings["pool"]["taught"]
-    groups = list(dict.fromkeys(group for group, _ in documents))
-    held = set(groups[taught["every"] - 1 :: taught["every"]] or groups[-1:])
-    if len(held) == len(groups):
-        raise InputError("filing_codes.pool: the primer has one group, the pool needs two or more; or set it to null")
-    seeds = seed.spawn(2)
-    most = [tokens for group, tokens in documents if group not in held]
-    if network is None:
-        vocabulary, text = numbered(most)
-        network = recurrent.train(text, len(vocabulary), settings["pool"]["recurrent"], seeds[0]), vocabulary
+    most, held = divided(documents, taught["every"])
     # The held out documents show the networks how often a character comes that is new.
     alphabet = Alphabet(token for tokens in most for token in tokens)
-    teaching = [tokens[: taught["tokens"]] for group, tokens in documents if group in held and tokens]
-    gate, lesson = _lesson(teaching, _experts(most, settings, network, alphabet))
+    teaching = [tokens[: taught["tokens"]] for tokens in held if tokens]
+    gate, lesson = _lesson(teaching, _experts(most, networks, settings, alphabet))
     weighing = settings["pool"]["network"]
-    networks = [
-        gating.train(*lesson[:4], len(alphabet.cut), weighing, each) for each in seeds[1].spawn(weighing["members"])
+    weighers = [
+        gating.train(*lesson[:4], len(alphabet.cut), weighing, each) for each in seed.spawn(weighing["members"])
     ]
-    every = _experts([tokens for _, tokens in documents], settings, network, alphabet)
-    return replace(every, gate=pickle.dumps(gate), networks=networks)
+    every = _experts([tokens for _, tokens in documents], networks, settings, alphabet)
+    return replace(every, gate=pickle.dumps(gate), networks=weighers)
 
 
 def _lesson(documents: Sequence[Sequence[str]], pool: Pool) -> tuple[blend.Gate, Decisions]:
@@ -204,15 +229,16 @@ def numbered(documents: Sequence[Sequence[str]]) -> tuple[list[str], Integers]:
 
 def _experts(
     documents: Sequence[Sequence[str]],
+    networks: Sequence[recurrent.Saved],
     settings: Mapping[str, Any],
-    network: Network,
     alphabet: Alphabet,
 ) -> Pool:
-    """A pool whose gate and networks have still to be trained, with a recurrent network over another vocabulary."""
+    """A pool whose gate and networks have still to be trained."""
     vocabulary, text = numbered(documents)
-    reader = recurrent.renumbered(*network, vocabulary)
-    store = states.store(*recurrent.states(reader, text), len(vocabulary), settings["pool"]["states"])
-    trained = replace(blend.train(text, vocabulary, settings), recurrent=reader, states=store)
+    members = [recurrent.restored(tables, vocabulary) for tables in networks]
+    store = states.store(*recurrent.states(members, text), len(vocabulary), settings["pool"]["states"])
+    pace = recurrent.Pace(**settings["pool"]["pace"])
+    trained = replace(blend.train(text, vocabulary, settings), networks=blend.Networks(members, store, pace))
     symbols = alphabet.symbols(token for document in documents for token in document)
     hashes = histories.contexts(symbols, settings["pool"]["histories"])
     keys = [histories.keys(kind, symbols) for kind in hashes]

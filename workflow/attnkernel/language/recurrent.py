@@ -55,41 +55,70 @@ class Recurrent(NamedTuple):
     word: Integers
 
 
+class Saved(NamedTuple):
+    """A network as tables.
+
+    Attributes
+    ----------
+    words
+        A row each: token, bias and vector, (width,).
+    cell
+        weight, (4 width,): rows for the inputs, those for the outputs before, and the offset.
+    """
+
+    words: Mapping[str, NDArray[Any]]
+    cell: Mapping[str, NDArray[Any]]
+
+
+class Pace(NamedTuple):
+    """How a network learns on along a document: see `Adapting`.
+
+    Attributes
+    ----------
+    window
+        Tokens between steps.
+    step
+        Size of a step, down the gradient of the nats that the window cost.
+    """
+
+    window: int
+    step: float
+
+
 class Reader:
-    """A document under the network, token by token.
+    """A document under networks, token by token.
 
     Parameters
     ----------
-    network
-        Trained.
+    networks
+        Trained, on one text.
     store
-        States of the network over the training text, if its kernel is to predict too.
+        States of the networks over the training text, if its kernel is to predict too.
     """
 
-    def __init__(self, network: Recurrent, store: Store | None = None) -> None:
-        self._network, self._store = network, store
-        width = network.parameters["word"].shape[1]
-        self._state = np.zeros((2, 1, width), dtype=network.parameters["word"].dtype)
+    def __init__(self, networks: Sequence[Recurrent], store: Store | None = None) -> None:
+        self._networks, self._store = networks, store
+        self._states = [_blank(network, 1) for network in networks]
         self.step(END)
 
     @property
     def state(self) -> Array:
-        """What the network has made of the document so far, (width,)."""
-        return np.asarray(self._state[0, 0])
+        """What the networks have made of the document so far, one after another, (members * width,)."""
+        return np.concatenate([state[0, 0] for state in self._states])
 
     def step(self, word: int) -> None:
         """Read the next token, an id of the vocabulary."""
-        parameters = self._network.parameters
-        inputs = parameters["word"][self._network.row[[word]]][None]
-        outputs, memories, _ = _forward(inputs, self._state, parameters)
-        self._state = np.stack([outputs[-1], memories[-1]])
+        for number, (network, state) in enumerate(zip(self._networks, self._states, strict=True)):
+            inputs = network.parameters["word"][network.row[[word]]][None]
+            outputs, memories, _ = _forward(inputs, state, network.parameters)
+            self._states[number] = np.stack([outputs[-1], memories[-1]])
 
     def distributions(self) -> list[NDArray[np.float64]]:
-        """Probability of each word, (types,), under the network, and under the store if there is one.
+        """Probability of each word, (types,): the mean over the networks, and under the store if there is one.
 
-        The network gives 0 to rare words, which are `UNKNOWN`.
+        The networks give 0 to rare words, which are `UNKNOWN`.
         """
-        return _distributions(self._network, self._store, self._state[0])[0]
+        return _distributions(self._networks, self._store, [state[0] for state in self._states])[0]
 
 
 class Ahead:
@@ -97,23 +126,21 @@ class Ahead:
 
     Parameters
     ----------
-    network, store
+    networks, store
         As for `Reader`.
     words
         Ids of the document's tokens, (tokens,).
     """
 
-    def __init__(self, network: Recurrent, words: Integers, store: Store | None = None) -> None:
-        width = network.parameters["word"].shape[1]
-        read = network.parameters["word"][network.row[np.append(END, words)]][:, None]
-        outputs, _, _ = _forward(read, np.zeros((2, 1, width), dtype=read.dtype), network.parameters)
-        self._network, self._store, self._outputs, self._place = network, store, np.concatenate(outputs[1:]), 0
+    def __init__(self, networks: Sequence[Recurrent], words: Integers, store: Store | None = None) -> None:
+        self._networks, self._store, self._place = networks, store, 0
+        self._outputs = [_outputs(network, words) for network in networks]
         self._block: list[list[NDArray[np.float64]]] = []
 
     @property
     def state(self) -> Array:
         """See `Reader.state`."""
-        return np.asarray(self._outputs[self._place])
+        return np.concatenate([outputs[self._place] for outputs in self._outputs])
 
     def step(self, _: int) -> None:
         """Go on to the next token."""
@@ -123,27 +150,111 @@ class Ahead:
         """See `Reader.distributions`."""
         first, within = self._place - self._place % _BLOCK, self._place % _BLOCK
         if within == 0:
-            self._block = _distributions(self._network, self._store, self._outputs[first : first + _BLOCK])
+            block = [outputs[first : first + _BLOCK] for outputs in self._outputs]
+            self._block = _distributions(self._networks, self._store, block)
         return self._block[within]
 
 
-def _distributions(network: Recurrent, store: Store | None, outputs: Array) -> list[list[NDArray[np.float64]]]:
-    logits = (outputs @ network.parameters["word"].T + network.parameters["bias"]).astype(np.float64)
-    share = np.exp(logits - logits.max(axis=1, keepdims=True))
-    rows = np.zeros((len(outputs), len(network.row)))
-    rows[:, network.word] = share / share.sum(axis=1, keepdims=True)
-    columns = [list(rows), *([store.rows(outputs)] if store else [])]
+class Adapting:
+    """A document under a network that goes on learning along it (dynamic evaluation, Krause and others 2018).
+
+    After each window of tokens its parameters take a step down the gradient of what the window cost.
+
+    Parameters
+    ----------
+    network
+        Trained; it stays as it is.
+    pace
+        Of the steps.
+    words
+        Ids of the document's tokens, (tokens,), if they are there already: the same, but for rounding, and quicker.
+    """
+
+    def __init__(self, network: Recurrent, pace: Pace, words: Integers | None = None) -> None:
+        self._network, self._pace = network, pace
+        self._parameters = {name: values.copy() for name, values in network.parameters.items()}
+        self._ahead = None if words is None else network.row[words]
+        self._state = self._begun = _blank(network, 1)
+        self._inputs: list[int] = []
+        self._block: list[NDArray[np.float64]] = []
+        self._place = 0
+        self._last = int(network.row[END])
+        self._read()
+
+    def distribution(self) -> NDArray[np.float64]:
+        """Probability of each word, (types,); 0 for rare words, which are `UNKNOWN`."""
+        return self._block[self._place % self._pace.window]
+
+    def step(self, word: int) -> None:
+        """Read the next token, an id of the vocabulary."""
+        self._last = int(self._network.row[word])
+        self._place += 1
+        if self._place % self._pace.window == 0:
+            self._learn()
+        self._read()
+
+    def _read(self) -> None:
+        """Go on with the last token, or with all that the window has if they are known."""
+        coming = [self._last]
+        if self._ahead is not None:
+            if self._inputs:
+                return
+            coming += self._ahead[self._place : self._place + self._pace.window - 1].tolist()
+        outputs, memories, _ = _forward(self._parameters["word"][coming][:, None], self._state, self._parameters)
+        self._state = np.stack([outputs[-1], memories[-1]])
+        self._inputs += coming
+        self._block += list(_rows(self._network, self._parameters, np.concatenate(outputs[1:])))
+
+    def _learn(self) -> None:
+        inputs = np.array(self._inputs)[:, None]
+        targets = np.append(inputs[1:, 0], self._last)[:, None]
+        every = np.arange(len(self._parameters["bias"]))
+        ones = [np.ones((*inputs.shape, self._state.shape[-1]), dtype=self._state.dtype)] * 2
+        nothing = np.zeros(len(every), dtype=self._state.dtype)
+        _, gradients, _ = loss(self._parameters, inputs, targets, every, nothing, self._begun, ones)
+        for name, values in self._parameters.items():
+            values[...] = values - np.float32(self._pace.step) * gradients[name]
+        self._begun, self._inputs, self._block = self._state, [], []
+
+
+def _blank(network: Recurrent, lanes: int) -> Array:
+    """Outputs and memories before anything was read, (2, lanes, width)."""
+    word = network.parameters["word"]
+    return np.zeros((2, lanes, word.shape[1]), dtype=word.dtype)
+
+
+def _outputs(network: Recurrent, words: Integers) -> Array:
+    """Outputs before each token of a document and after the last, (tokens + 1, width)."""
+    read = network.parameters["word"][network.row[np.append(END, words)]][:, None]
+    return np.concatenate(_forward(read, _blank(network, 1), network.parameters)[0][1:])
+
+
+def _distributions(
+    networks: Sequence[Recurrent], store: Store | None, outputs: Sequence[Array]
+) -> list[list[NDArray[np.float64]]]:
+    """What `Reader.distributions` gives after each output; of each network, (places, width)."""
+    rows = [_rows(network, network.parameters, each) for network, each in zip(networks, outputs, strict=True)]
+    columns = [list(np.mean(rows, axis=0)), *([store.rows(np.concatenate(outputs, axis=1))] if store else [])]
     return [list(place) for place in zip(*columns, strict=True)]
 
 
-def states(network: Recurrent, text: Integers) -> tuple[Array, Integers]:
-    """States of the network along a text, and what followed each: (places, width) and (places,).
+def _rows(network: Recurrent, parameters: Parameters, outputs: Array) -> NDArray[np.float64]:
+    """Distribution of the next word after each output, (places, types)."""
+    logits = (outputs @ parameters["word"].T + parameters["bias"]).astype(np.float64)
+    share = np.exp(logits - logits.max(axis=1, keepdims=True))
+    rows = np.zeros((len(outputs), len(network.row)))
+    rows[:, network.word] = share / share.sum(axis=1, keepdims=True)
+    return rows
+
+
+def states(networks: Sequence[Recurrent], text: Integers) -> tuple[Array, Integers]:
+    """States of the networks along a text, see `Reader.state`, and what followed each: a row a place, and (places,).
 
     The text is read at `_LANES` places at once, of which each begins as a document does.
 
     Parameters
     ----------
-    network
+    networks
         Trained.
     text
         Ids, (tokens,).
@@ -151,14 +262,21 @@ def states(network: Recurrent, text: Integers) -> tuple[Array, Integers]:
     lanes = max(1, min(_LANES, len(text) // 2))
     length = len(text) // lanes
     lines = text[: lanes * length].reshape(lanes, length).T
-    state = np.zeros((2, lanes, network.parameters["word"].shape[1]), dtype=network.parameters["word"].dtype)
-    found = []
-    for start in range(0, length - 1, _BLOCK):
-        read = network.parameters["word"][network.row[lines[start : min(start + _BLOCK, length - 1)]]]
+    found = [_states(network, lines) for network in networks]
+    return np.concatenate(found, axis=1), lines[1:].ravel()
+
+
+def _states(network: Recurrent, lines: Integers) -> Array:
+    """States after each token of several lines, (tokens, lanes), but their last: (places, width)."""
+    length = len(lines) - 1
+    state = _blank(network, lines.shape[1])
+    found = np.empty((length, *state[0].shape), dtype=state.dtype)
+    for start in range(0, length, _BLOCK):
+        read = network.parameters["word"][network.row[lines[start : min(start + _BLOCK, length)]]]
         outputs, memories, _ = _forward(read, state, network.parameters)
         state = np.stack([outputs[-1], memories[-1]])
-        found.append(np.stack(outputs[1:]))
-    return np.concatenate(found).reshape(-1, state.shape[-1]), lines[1:].ravel()
+        found[start : start + _BLOCK] = outputs[1:]
+    return found.reshape(-1, found.shape[-1])
 
 
 def train(text: Integers, types: int, settings: Mapping[str, Any], seed: np.random.SeedSequence) -> Recurrent:
@@ -190,15 +308,34 @@ def train(text: Integers, types: int, settings: Mapping[str, Any], seed: np.rand
     return Recurrent(parameters, row, word)
 
 
-def renumbered(network: Recurrent, old: Sequence[str], new: Sequence[str]) -> Recurrent:
-    """The network over another vocabulary: words that it does not know are rare, and what is in none is dropped."""
-    number = {word: index for index, word in enumerate(new)}
-    kept = [place for place, index in enumerate(network.word.tolist()) if old[index] in number]
-    word = np.array([number[old[index]] for index in network.word[kept].tolist()], dtype=np.int64)
-    row = np.full(len(new), kept.index(int(network.row[UNKNOWN])))
+def saved(network: Recurrent, vocabulary: Sequence[str]) -> Saved:
+    """A network as tables.
+
+    Parameters
+    ----------
+    network
+        Trained.
+    vocabulary
+        Word of each id that it was trained on.
+    """
+    parameters = network.parameters
+    words = {"token": np.array([vocabulary[index] for index in network.word.tolist()], dtype=object)}
+    words |= {"bias": parameters["bias"], "vector": parameters["word"]}
+    return Saved(words, {"weight": np.append(parameters["weight"], parameters["offset"][None], axis=0)})
+
+
+def restored(tables: Saved, vocabulary: Sequence[str]) -> Recurrent:
+    """The network over a vocabulary: words that it does not know are rare, and those that are not in it are dropped."""
+    number = {word: index for index, word in enumerate(vocabulary)}
+    tokens = tables.words["token"].tolist()
+    kept = [place for place, token in enumerate(tokens) if token in number]
+    word = np.array([number[tokens[place]] for place in kept], dtype=np.int64)
+    row = np.full(len(vocabulary), word.tolist().index(UNKNOWN))
     row[word] = np.arange(len(word))
-    rows = {name: network.parameters[name][kept] for name in ("word", "bias")}
-    return Recurrent({**network.parameters, **rows}, row, word)
+    weight = tables.cell["weight"]
+    parameters = {"word": tables.words["vector"][kept], "bias": tables.words["bias"][kept]}
+    parameters |= {"weight": weight[:-1], "offset": weight[-1]}
+    return Recurrent({name: values.astype(np.float32) for name, values in parameters.items()}, row, word)
 
 
 def _initial(counts: Integers, width: int, random: np.random.Generator) -> Parameters:
