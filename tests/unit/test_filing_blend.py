@@ -43,7 +43,13 @@ def corpus():
 def made(documents, corpus):
     seed = np.random.SeedSequence(0)
     runs = [
-        filing_blend.scores(documents, corpus, priming, [], SETTINGS, seed) for priming in (None, filing_blend.OTHERS)
+        filing_blend.together(
+            [
+                filing_blend.scores(documents, kind, corpus, priming, [], SETTINGS, seed)
+                for kind in (filing_tables.NORMALISED, filing_tables.RAW)
+            ]
+        )
+        for priming in (None, filing_blend.OTHERS)
     ]
     texts = [("", "", ""), *((name, "whole", text) for name, text in zip(*documents.values(), strict=True))]
     parts = []

@@ -5,7 +5,7 @@ import pytest
 
 from attnkernel.corpus.readers import Document
 from attnkernel.errors import InputError
-from attnkernel.language import filing_blend, pool
+from attnkernel.language import filing_blend, pool, primer
 from attnkernel.language.filing_tables import NORMALISED, RAW
 from blend_settings import POOL, WORD_MODELS
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::attnkernel.language.kneser_ney.
 @pytest.fixture(scope="module")
 def networks():
     seeds = np.random.SeedSequence(5).spawn(2)
-    return [filing_blend.network(PRIMERS, 2, POOL["recurrent"], seed) for seed in seeds]
+    return [primer.network(PRIMERS, 2, POOL["recurrent"], seed) for seed in seeds]
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,7 @@ FILING_TABLES = [
 TABLES += [*FILING_TABLES, "filings_gain"]
 FIGURES += ["filings"]
 MATCHES = ["cold", "primed"]
+TEXTS = ["normalised", "raw"]
 # What the primed models were trained on, by name.
 PRIMED_BY = Path(PRIMER["path"]).name if PRIMER else "other filings"
 
@@ -44,7 +45,8 @@ def filing_networks(wildcards, part):
 
 
 wildcard_constraints:
-    training="cold|primed",
+    training="|".join(MATCHES),
+    text="|".join(TEXTS),
     scale="(_full)?",
     member="[0-9]+",
 
@@ -109,11 +111,11 @@ rule filings_blend:
         words=lambda wildcards: filing_networks(wildcards, "words"),
         cells=lambda wildcards: filing_networks(wildcards, "cell"),
     output:
-        tokens="results/filings/blend-{training}{scale}.parquet",
-        coded="results/filings/coded-{training}{scale}.parquet",
-        regret="results/filings/regret-{training}{scale}.parquet",
+        tokens="results/filings/blend-{training}-{text}{scale}.parquet",
+        coded="results/filings/coded-{training}-{text}{scale}.parquet",
+        regret="results/filings/regret-{training}-{text}{scale}.parquet",
     log:
-        "results/logs/filings-blend-{training}{scale}.log",
+        "results/logs/filings-blend-{training}-{text}{scale}.log",
     priority: 1
     conda:
         "../../envs/pipeline.yaml"
@@ -134,18 +136,24 @@ rule filings_tables:
     input:
         documents="results/filings/documents.parquet",
         article="results/filings/article{scale}.parquet",
-        tokens=[
-            f"results/filings/blend-{training}{{scale}}.parquet"
-            for training in MATCHES
-        ],
-        coded=[
-            f"results/filings/coded-{training}{{scale}}.parquet"
-            for training in MATCHES
-        ],
-        regret=[
-            f"results/filings/regret-{training}{{scale}}.parquet"
-            for training in MATCHES
-        ],
+        tokens=expand(
+            "results/filings/blend-{training}-{text}{scale}.parquet",
+            training=MATCHES,
+            text=TEXTS,
+            allow_missing=True,
+        ),
+        coded=expand(
+            "results/filings/coded-{training}-{text}{scale}.parquet",
+            training=MATCHES,
+            text=TEXTS,
+            allow_missing=True,
+        ),
+        regret=expand(
+            "results/filings/regret-{training}-{text}{scale}.parquet",
+            training=MATCHES,
+            text=TEXTS,
+            allow_missing=True,
+        ),
         primer=filing_primer,
     output:
         **published_tables(FILING_TABLES, "{scale}"),

@@ -13,10 +13,11 @@ def main(job: Job) -> None:
     corpus = read_text(job.input.tokens, job.params.min_count)
     priming = job.params.priming
     texts = read_documents(priming, files(priming["path"])) if isinstance(priming, dict) else priming
-    seed = seed_sequence(job.params.seed, "filings-blend")
+    kind = job.wildcards.text
+    seed = seed_sequence(job.params.seed, "filings-blend", kind)
     paths = zip(job.paths("words"), job.paths("cells"), strict=True)
     networks = [recurrent.Saved(*map(table.read, pair)) for pair in paths]
-    found = filing_blend.scores(documents, corpus, texts, networks, job.params.settings, seed)
+    found = filing_blend.scores(documents, kind, corpus, texts, networks, job.params.settings, seed)
     for name, columns in found._asdict().items():
         job.write(job.output[name], columns)
 

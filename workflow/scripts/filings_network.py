@@ -2,7 +2,7 @@
 
 from attnkernel.corpus.readers import files, read_documents
 from attnkernel.job import Job, run
-from attnkernel.language import filing_blend
+from attnkernel.language import primer
 from attnkernel.seeding import seed_sequence
 
 
@@ -10,7 +10,7 @@ def main(job: Job) -> None:
     priming, params = job.params.priming, job.params
     seed = seed_sequence(params.seed, "filings-network", job.wildcards.member)
     texts = read_documents(priming, files(priming["path"]))
-    network = filing_blend.network(texts, params.every, params.settings, seed)
+    network = primer.network(texts, params.every, params.settings, seed)
     job.write(job.output.words, network.words)
     job.write(job.output.cell, network.cell)
 

@@ -13,7 +13,9 @@ def main(job: Job) -> None:
     priming = job.params.priming
     texts = read_documents(priming, files(priming["path"])) if isinstance(priming, dict) else priming
     paths = zip(*(job.paths(name) for name in filing_blend.Scores._fields), strict=True)
-    runs = [filing_blend.Scores(*map(table.read, run)) for run in paths]
+    parts = [filing_blend.Scores(*map(table.read, part)) for part in paths]
+    each = len(parts) // len(job.params.training)
+    runs = [filing_blend.together(parts[start : start + each]) for start in range(0, len(parts), each)]
     article = table.read(job.input.article)
     tables = filing_blend.tables(documents, texts, job.params.training, article, runs, job.params.settings)
     for name, columns in tables.items():

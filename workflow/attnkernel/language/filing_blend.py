@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attnkernel.corpus.readers import Document
 from attnkernel.corpus.text import UNKNOWN_ID, Text
 from attnkernel.corpus.tokens import RESERVED
-from attnkernel.language import blend, coder, filing_tables, lossless, open_vocabulary, pool, recurrent
+from attnkernel.language import blend, coder, filing_tables, lossless, open_vocabulary, pool, primer, recurrent
 from attnkernel.language.filing_tables import BLEND, NORMALISED, RAW
 from attnkernel.language.filing_tables import excerpt_name as _name
 from attnkernel.language.kneser_ney import Backoff, estimate
@@ -25,6 +25,7 @@ Table = dict[str, NDArray[Any]]
 
 OTHERS: Final = "other filings"
 _KEY: Final[dict[str, Any]] = {"document": object, "excerpt": object, "text": object}
+_TOKENS: Final = _KEY | {"position": int, "token": object, "route": object}
 _CODED: Final = _KEY | {"stated_bits": float, "coded_bits": int, "excess": float, "identical": bool}
 _REGRET: Final = _KEY | {
     "experts": int,
@@ -97,15 +98,8 @@ def prepared(
     if networks:
         made = pool.train(documents, networks, settings, seed)
         return _prepared(made.trained, made.text, layout, settings, made)
-    vocabulary, text_ = pool.numbered([tokens for _, tokens in documents])
+    vocabulary, text_ = primer.numbered([tokens for _, tokens in documents])
     return _prepared(blend.train(text_, vocabulary, settings), text_, layout, settings)
-
-
-def network(
-    texts: Sequence[Document], every: int, settings: Mapping[str, Any], seed: np.random.SeedSequence
-) -> recurrent.Saved:
-    """Train a recurrent network on texts, read as words: see `pool.network`."""
-    return pool.network([(text.group, words(text.text)) for text in texts], every, settings, seed)
 
 
 def prepared_on(corpus: Text, settings: Mapping[str, Any]) -> Prepared:
@@ -198,6 +192,7 @@ class Scores(NamedTuple):
 
 def scores(
     documents: Mapping[str, NDArray[Any]],
+    kind: str,
     corpus: Text,
     priming: str | Sequence[Document] | None,
     networks: Sequence[recurrent.Saved],
@@ -210,12 +205,14 @@ def scores(
     ----------
     documents
         Columns id and text.
+    kind
+        `normalised`, or `raw`: as filed.
     corpus
         What a cold model knows.
     priming
         None: the models are trained on `corpus`; `OTHERS`: on the other documents; else on these texts.
     networks
-        Of the texts that prime, from `network`; with any, a pool takes the place of the gate.
+        Of the texts that prime, from `primer.network`; with any, a pool takes the place of the gate.
     settings
         `excerpts`; `lossless` and `ablation`, the excerpts that are also read as filed, and step by step; and those of
         `blend`.
@@ -234,10 +231,10 @@ def scores(
     parts: list[Table] = []
     codes: list[dict[str, Any]] = []
     regrets: list[dict[str, Any]] = []
-    ready: dict[tuple[str, str], Prepared] = {}
-    for document, kind, excerpt, text in _work(documents, settings):
+    ready: dict[str, Prepared] = {}
+    for document, excerpt, text in _work(documents, kind, settings):
         texts = primers(documents, document, priming)
-        trained_on = (kind if texts else "", document if priming == OTHERS else "")
+        trained_on = document if priming == OTHERS else ""
         if trained_on not in ready:
             ready = {}  # so that one training text is in memory at a time
             ready[trained_on] = (
@@ -253,6 +250,11 @@ def scores(
         if document and kind == NORMALISED and stepwise:
             regrets.append(key | regret(text, models, settings))
     return Scores(_stacked(parts), _table(codes, _CODED), _table(regrets, _REGRET))
+
+
+def together(parts: Sequence[Scores]) -> Scores:
+    """The tables of several runs, one under the other."""
+    return Scores(*(_stacked(tables) for tables in zip(*parts, strict=True)))
 
 
 def primers(
@@ -382,14 +384,13 @@ def regret(text: str, models: Prepared, settings: Mapping[str, Any]) -> dict[str
     }
 
 
-def _work(documents: Mapping[str, NDArray[Any]], settings: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
-    """Document, kind, excerpt and text, one kind after the other; without documents an empty text."""
-    if not len(documents["id"]):
-        yield "", NORMALISED, "", ""
-    for kind, lengths in ((NORMALISED, settings["excerpts"]), (RAW, settings["lossless"])):
-        for document, text in zip(documents["id"].tolist(), documents["text"].tolist(), strict=True):
-            for length in lengths:
-                yield document, kind, _name(length), open_vocabulary.excerpt(text, length)
+def _work(documents: Mapping[str, NDArray[Any]], kind: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Document, excerpt and text of each excerpt; without documents an empty one, of words."""
+    if not len(documents["id"]) and kind == NORMALISED:
+        yield "", "", ""
+    for document, text in zip(documents["id"].tolist(), documents["text"].tolist(), strict=True):
+        for length in settings["excerpts" if kind == NORMALISED else "lossless"]:
+            yield document, _name(length), open_vocabulary.excerpt(text, length)
 
 
 def _keyed(columns: Table, key: Mapping[str, str]) -> Table:
@@ -399,9 +400,13 @@ def _keyed(columns: Table, key: Mapping[str, str]) -> Table:
 
 def _stacked(parts: Sequence[Table]) -> Table:
     """Rows of all parts; a step that was not scored is missing."""
+    if not parts:
+        return _table([], _TOKENS)
     names = list(dict.fromkeys(name for part in parts for name in part))
+    sizes = [len(part["document"]) for part in parts]
     return {
-        name: np.concatenate([part.get(name, np.full(len(part["token"]), np.nan)) for part in parts]) for name in names
+        name: np.concatenate([part.get(name, np.full(size, np.nan)) for part, size in zip(parts, sizes, strict=True)])
+        for name in names
     }
 
 

@@ -17,18 +17,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnkernel.errors import InputError
 from attnkernel.language import blend, gating, histories, recurrent, states
 from attnkernel.language.decisions import CODE_POINTS, STOP, Alphabet
-from attnkernel.language.kneser_ney import RESERVED, START, UNKNOWN
+from attnkernel.language.kneser_ney import START, UNKNOWN
+from attnkernel.language.primer import Group, divided, numbered
 from attnkernel.progress import track
 
 Floats = NDArray[np.float64]
 Array = NDArray[Any]
 Integers = NDArray[np.int64]
-
-# Group and tokens of a document.
-Group = tuple[str, Sequence[str]]
 
 # Added to the counts of both sides: in the training text, and in the document.
 _PRIOR: Final = (0.2, 0.3)
@@ -139,39 +136,6 @@ class Words:
         return "".join(map(chr, self._alphabet.symbols([token]).tolist()))
 
 
-def divided(documents: Sequence[Group], every: int) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
-    """Tokens of the documents that the experts are trained on, and of those that teach how to weigh them.
-
-    Parameters
-    ----------
-    documents
-        Group and tokens of each; those of one group are not split.
-    every
-        Every how many groups is held out.
-
-    Raises
-    ------
-    InputError
-        There is one group.
-    """
-    groups = list(dict.fromkeys(group for group, _ in documents))
-    held = set(groups[every - 1 :: every] or groups[-1:])
-    if len(held) == len(groups):
-        raise InputError("filing_codes.pool: the primer has one group, the pool needs two or more; or set it to null")
-    return [tokens for group, tokens in documents if group not in held], [
-        tokens for group, tokens in documents if group in held
-    ]
-
-
-def network(
-    documents: Sequence[Group], every: int, settings: Mapping[str, Any], seed: np.random.SeedSequence
-) -> recurrent.Saved:
-    """Train a recurrent network of the pool: `documents` and `every` of `divided`, the rest of `recurrent.train`."""
-    most, _ = divided(documents, every)
-    vocabulary, text = numbered(most)
-    return recurrent.saved(recurrent.train(text, len(vocabulary), settings, seed), vocabulary)
-
-
 def train(
     documents: Sequence[Group],
     networks: Sequence[recurrent.Saved],
@@ -185,7 +149,7 @@ def train(
     documents
         Group and tokens of each; those of one group are not split.
     networks
-        From `network`, of the same documents, be it in another form.
+        From `primer.network`, of the same documents, be it in another form.
     settings
         Of the word models (see `blend`), and `pool`: `histories` and `states`, of the modules of these names; `pace`,
         see `recurrent.Pace`; `network`, of `gating`, with `members`, how many; `taught`, every how many groups is held
@@ -196,7 +160,7 @@ def train(
     Raises
     ------
     InputError
-        As `divided`.
+        As `primer.divided`.
     """
     taught = settings["pool"]["taught"]
     most, held = divided(documents, taught["every"])
@@ -217,14 +181,6 @@ def _lesson(documents: Sequence[Sequence[str]], pool: Pool) -> tuple[blend.Gate,
     gate = blend.Gate(*gate_shape(pool), pool.settings["rate"])
     read = [decisions(tokens, pool, gate) for tokens in track(documents, "weighing the models on documents held out")]
     return gate, Decisions(*(np.concatenate(column) for column in zip(*read, strict=True)))
-
-
-def numbered(documents: Sequence[Sequence[str]]) -> tuple[list[str], Integers]:
-    """Vocabulary of documents, the reserved words first, and the ids of all their tokens, (tokens,)."""
-    tokens = [token for document in documents for token in document]
-    vocabulary = [*RESERVED, *sorted(set(tokens).difference(RESERVED))]
-    number = {word: index for index, word in enumerate(vocabulary)}
-    return vocabulary, np.array([number[token] for token in tokens], dtype=np.int64)
 
 
 def _experts(
