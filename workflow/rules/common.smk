@@ -196,6 +196,16 @@ def packaged_primer(wildcards):
     )
 
 
+def filing_networks(wildcards, part):
+    """One of the two files of each recurrent network, where a pool is primed."""
+    pool = config["filing_codes"]["pool"]
+    members = pool["members"] if pool and wildcards.training == "primed" else 0
+    return [
+        f"results/filings/network-{member}-{part}.parquet"
+        for member in range(1, members + 1)
+    ]
+
+
 def workflow_files():
     """The files of the workflow itself, beside the Snakefile."""
     kinds = (".smk", ".py", ".yaml", ".html", ".rst", ".css", ".js", ".ipynb")

@@ -35,15 +35,6 @@ TEXTS = ["normalised", "raw"]
 PRIMED_BY = Path(PRIMER["path"]).name if PRIMER else "other filings"
 
 
-def filing_networks(wildcards, part):
-    """One of the two files of each recurrent network, where a pool is primed."""
-    members = POOL["members"] if POOL and wildcards.training == "primed" else 0
-    return [
-        f"results/filings/network-{member}-{part}.parquet"
-        for member in range(1, members + 1)
-    ]
-
-
 wildcard_constraints:
     training="|".join(MATCHES),
     text="|".join(TEXTS),
