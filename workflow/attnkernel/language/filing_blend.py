@@ -140,16 +140,16 @@ def read(text: str, kind: str, models: Prepared, settings: Mapping[str, Any], *,
     the cost of the first token is that of the number of tokens.
     """
     tokens, layouts = lossless.split(text) if kind == RAW else (words(text), [])
-    trace = blend.trace(models.trained, tokens, settings)
     spelled = blend.spelling_bits(tokens, models.trained.vocabulary, models.spelling())
     beside = models.layouts().read(tokens, layouts) if kind == RAW else np.zeros(len(tokens))
     beside[:1] += coder.length_bits(len(tokens))
+    bits: dict[str, Floats] = {}
+    if steps or not models.pool:
+        trace = blend.trace(models.trained, tokens, settings)
+        bits[BLEND] = _bits(blend.gated(trace, settings["rate"]), spelled, beside)
+        bits |= _steps(trace, tokens, models, settings, spelled, beside) if steps else {}
     if models.pool:
-        bits = {BLEND: pool.bits(tokens, models.pool) + beside}
-    else:
-        bits = {BLEND: _bits(blend.gated(trace, settings["rate"]), spelled, beside)}
-    if steps:
-        bits |= _steps(trace, tokens, models, settings, spelled, beside)
+        bits[BLEND] = pool.bits(tokens, models.pool) + beside
     known = frozenset(models.trained.vocabulary)
     return {
         "position": np.arange(len(tokens)),
