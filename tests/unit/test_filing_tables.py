@@ -86,20 +86,22 @@ def test_growth_ends_at_the_whole_for_models_and_compressors(columns):
 
 def test_the_readme_shows_the_blend_beside_what_was_primed_with_the_same_text():
     rows = [
-        ("a", "other", "30000", NORMALISED, "blend", 1.25),
-        ("a", "other", "30000", NORMALISED, "lzma", 2.5),
-        ("a", "nothing", "30000", NORMALISED, "lzma", 3.0),
-        ("a", "other", "whole", RAW, "blend", 1.5),
-        ("all", "other", "30000", NORMALISED, "blend", 1.25),
-        ("a", "cold", "30000", NORMALISED, "blend", 2.0),
+        ("a", "other", "whole", NORMALISED, "blend", 30000, 1.25),
+        ("a", "other", "whole", NORMALISED, "lzma", 30000, 2.5),
+        ("a", "nothing", "whole", NORMALISED, "lzma", 30000, 3.0),
+        ("a", "other", "3000", NORMALISED, "blend", 2998, 1.0),
+        ("a", "other", "whole", RAW, "blend", 31000, 1.5),
+        ("all", "other", "whole", NORMALISED, "blend", 30000, 1.25),
+        ("a", "cold", "whole", NORMALISED, "blend", 30000, 2.0),
     ]
-    names = ("document", "training", "excerpt", "text", "model", "bits_per_character")
+    names = ("document", "training", "excerpt", "text", "model", "characters", "bits_per_character")
     columns = {
         name: np.array(values, dtype=object) for name, values in zip(names, zip(*rows, strict=True), strict=True)
     }
     assert filing_tables.markdown(columns).splitlines() == [
         "| document | characters | text | blend | lzma |",
         "| --- | ---: | --- | ---: | ---: |",
+        "| a | 2,998 | words | 1.000 | – |",
         "| a | 30,000 | words | 1.250 | 2.500 |",
-        "| a | whole | as filed | 1.500 | – |",
+        "| a | 31,000 | as filed | 1.500 | – |",
     ]

@@ -375,16 +375,13 @@ def markdown(filings: Columns) -> str:
     primed = np.isin(filings["model"], list(COMPRESSORS)) & (filings["training"] != NOTHING)
     training = set(filings["training"][primed].tolist())
     names = [BLEND, *dict.fromkeys(filings["model"][primed].tolist())]
-    keys = zip(*(filings[name].tolist() for name in ("text", "document", "excerpt", "model")), strict=True)
-    every = zip(keys, filings["training"].tolist(), filings["bits_per_character"].tolist(), strict=True)
-    cost = {key: bits for key, trained_on, bits in every if trained_on in training}
+    keys = ("text", "document", "characters", "model")
+    every = zip(zip(*(filings[name].tolist() for name in keys), strict=True), filings["training"].tolist(), strict=True)
+    bits = filings["bits_per_character"].tolist()
+    cost = {key: value for (key, trained_on), value in zip(every, bits, strict=True) if trained_on in training}
     lines = [f"| document | characters | text | {' | '.join(names)} |", "| --- | ---: | --- |" + " ---: |" * len(names)]
     for text, document, length in sorted({key[:3] for key in cost if key[3] == BLEND and key[1] != ALL}):
         found = (cost.get((text, document, length, name)) for name in names)
-        bits = ("–" if value is None else f"{value:.3f}" for value in found)
-        lines.append(f"| {' | '.join([document, _length(length), _TEXTS[text], *bits])} |")
+        row = ("–" if value is None else f"{value:.3f}" for value in found)
+        lines.append(f"| {' | '.join([document, f'{length:,}', _TEXTS[text], *row])} |")
     return "\n".join(lines) + "\n"
-
-
-def _length(name: str) -> str:
-    return f"{int(name):,}" if name.isdecimal() else name
