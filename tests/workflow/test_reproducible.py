@@ -93,6 +93,8 @@ def test_a_second_run_in_the_same_folder_is_refused(project):
     run = Run(project)
     while not lock.exists() and run.process.poll() is None:
         time.sleep(0.05)
+    # Halted, or it may be over before the second has started on a busy machine.
+    os.killpg(run.process.pid, signal.SIGSTOP)
     second = project.snakemake(check=False)
     run.kill(signal.SIGKILL, everything=True)
     assert second.returncode != 0
