@@ -1,6 +1,7 @@
-"""Progress is shown on a terminal, for long work, and nowhere else."""
+"""Progress of long work: a bar on a terminal, lines in the log elsewhere; of short work, nothing."""
 
 import io
+import logging
 import sys
 
 from attnkernel import progress
@@ -34,6 +35,14 @@ def test_short_work_shows_nothing(monkeypatch):
     assert screen.getvalue() == ""
 
 
-def test_without_a_terminal_the_items_are_handed_through():
-    items = [1, 2]
-    assert progress.track(items, "counting") is items
+def test_without_a_terminal_the_log_says_at_each_pause_how_far_it_is(monkeypatch, caplog):
+    caplog.set_level(logging.INFO, logger="attnkernel")
+    monkeypatch.setattr(progress, "_PAUSE", 0.0)
+    assert list(progress.track("abcd", "counting")) == ["a", "b", "c", "d"]
+    assert caplog.messages == [f"counting: {done} of 4" for done in range(4)]
+
+
+def test_without_a_terminal_short_work_leaves_the_log_empty(caplog):
+    caplog.set_level(logging.INFO, logger="attnkernel")
+    assert list(progress.track(iter("abc"), "counting")) == ["a", "b", "c"]
+    assert not caplog.messages
