@@ -26,7 +26,7 @@ worth: $(READY) ## what a cache is worth on real corpora, into README.md (config
 	$(BIN)/snakemake --cores $(CORES) --configfile config/worth.yaml -- results/tables/worth.parquet
 	$(BIN)/python workflow/scripts/readme.py --worth
 
-codes: $(READY) ## the filings under the blend and the compressors, primed with 10-K items, into README.md (an hour of two cores, 11 GB)
+codes: $(READY) ## the filings under the blend and the compressors, primed with 10-K items, into README.md (an hour and a half of two cores, 11 GB)
 	$(BIN)/snakemake --cores $(CORES) --configfile config/filings-primed.yaml config/filings-pool.yaml \
 		-- results/tables/filings.parquet
 	$(BIN)/python workflow/scripts/readme.py --codes

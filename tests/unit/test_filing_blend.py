@@ -1,5 +1,7 @@
 """The filings' chapter on small documents: matches, tables, and what holds without a document."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,6 @@ from blend_settings import WORD_MODELS
 
 SETTINGS = WORD_MODELS | {
     "excerpts": [120, None],
-    "lossless": [120],
     "ablation": [120],
     "points": 3,
     "primed_compressors": ["lzma", "ppmd-6", "ppmd-12"],
@@ -84,7 +85,8 @@ def test_priming_with_text_of_the_kind_saves_bits(found):
 def test_every_coded_excerpt_comes_back(found):
     coded = found[1]["filings_coded"]
     assert coded["identical"].all()
-    assert len(coded["identical"]) == 4
+    sent = list(zip(*(coded[name] for name in ("training", "document", "excerpt", "text")), strict=True))
+    assert sorted(sent) == sorted(itertools.product(NAMES, DOCUMENTS["id"], ("120", "whole"), ("normalised", "raw")))
 
 
 def test_regret_is_within_its_bound(found):
@@ -124,10 +126,13 @@ def test_a_single_document_has_tables_without_a_primed_match(corpus):
     assert shapes["value"][shapes["shape"] == "primed blend below each compressor"].tolist() == [-np.inf]
 
 
-def test_stated_bits_are_those_of_the_tokens(found):
-    run, tables = found[0][0], found[1]
-    here = (run.tokens["document"] == "one") & (run.tokens["text"] == "raw")
-    assert tables["filings_coded"]["stated_bits"][0] == pytest.approx(run.tokens["bits blend"][here].sum())
+@pytest.mark.parametrize("kind", ["normalised", "raw"])
+def test_stated_bits_are_those_of_the_tokens(found, kind):
+    run, coded = found[0][0], found[1]["filings_coded"]
+    here = (run.tokens["document"] == "one") & (run.tokens["text"] == kind) & (run.tokens["excerpt"] == "120")
+    row = (coded["training"] == NAMES[0]) & (coded["document"] == "one") & (coded["text"] == kind)
+    row &= coded["excerpt"] == "120"
+    assert coded["stated_bits"][row] == pytest.approx([run.tokens["bits blend"][here].sum()])
 
 
 def test_the_figure_draws_every_code(found, tmp_path):

@@ -19,6 +19,7 @@ from attnkernel.language.filing_tables import excerpt_name as _name
 from attnkernel.language.kneser_ney import Backoff, estimate
 from attnkernel.language.open_vocabulary import ROUTES, joined, normal_form, words
 from attnkernel.language.speller import Speller
+from attnkernel.progress import track
 
 Floats = NDArray[np.float64]
 Table = dict[str, NDArray[Any]]
@@ -214,8 +215,7 @@ def scores(
     networks
         Of the texts that prime, from `primer.network`; with any, a pool takes the place of the gate.
     settings
-        `excerpts`; `lossless` and `ablation`, the excerpts that are also read as filed, and step by step; and those of
-        `blend`.
+        `excerpts`; `ablation`, those that are read step by step; and those of `blend`.
     seed
         Of what a pool draws.
 
@@ -232,7 +232,8 @@ def scores(
     codes: list[dict[str, Any]] = []
     regrets: list[dict[str, Any]] = []
     ready: dict[str, Prepared] = {}
-    for document, excerpt, text in _work(documents, kind, settings):
+    work = list(_work(documents, kind, settings["excerpts"]))
+    for document, excerpt, text in track(work, "reading and coding the excerpts"):
         texts = primers(documents, document, priming)
         trained_on = document if priming == OTHERS else ""
         if trained_on not in ready:
@@ -245,7 +246,7 @@ def scores(
         columns = read(text, kind, models, settings, steps=stepwise or not document)
         key = {"document": document, "excerpt": excerpt, "text": kind}
         parts.append(_keyed(columns, key))
-        if document and (kind == RAW or (models.pool and excerpt in map(_name, settings["lossless"]))):
+        if document:
             codes.append(key | coded(text, kind, models, settings, float(columns[f"bits {BLEND}"].sum())))
         if document and kind == NORMALISED and stepwise:
             regrets.append(key | regret(text, models, settings))
@@ -279,11 +280,11 @@ def compressed(
     training
         Name of what primes.
     settings
-        `excerpts`, `lossless`; `primed_compressors`, which take part in the primed match.
+        `excerpts`; `primed_compressors`, which take part in the primed match.
     """
     rows = []
-    lossless_excerpts = [_name(length) for length in settings["lossless"]]
-    for document, excerpt, text in filing_tables.excerpts(documents, settings["excerpts"]):
+    excerpts = list(filing_tables.excerpts(documents, settings["excerpts"]))
+    for document, excerpt, text in track(excerpts, "compressing the excerpts"):
         rows += filing_tables.compressor_rows(document, excerpt, text)
         texts = primers(documents, document, priming)
         if document != filing_tables.JOINED and texts:
@@ -293,7 +294,6 @@ def compressed(
                 text,
                 training=training,
                 prior="".join(f"{before.text}\n" for before in texts),
-                kinds=[NORMALISED, *([RAW] if excerpt in lossless_excerpts else [])],
                 names=settings["primed_compressors"],
             )
     return rows
@@ -323,7 +323,7 @@ def tables(
         Those of `scores` and `compressed`; `points` of the growth along a document; `claimed`, the documents that the
         claims are about.
     """
-    sizes = filing_tables.text_sizes(documents, [*settings["excerpts"], *settings["lossless"]])
+    sizes = filing_tables.text_sizes(documents, settings["excerpts"])
     steps = [
         row for run, name in zip(runs, names, strict=True) for row in filing_tables.model_rows(run.tokens, name, sizes)
     ]
@@ -384,12 +384,12 @@ def regret(text: str, models: Prepared, settings: Mapping[str, Any]) -> dict[str
     }
 
 
-def _work(documents: Mapping[str, NDArray[Any]], kind: str, settings: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+def _work(documents: Mapping[str, NDArray[Any]], kind: str, lengths: Sequence[int | None]) -> Iterator[tuple[str, ...]]:
     """Document, excerpt and text of each excerpt; without documents an empty one, of words."""
     if not len(documents["id"]) and kind == NORMALISED:
         yield "", "", ""
     for document, text in zip(documents["id"].tolist(), documents["text"].tolist(), strict=True):
-        for length in settings["excerpts" if kind == NORMALISED else "lossless"]:
+        for length in lengths:
             yield document, _name(length), open_vocabulary.excerpt(text, length)
 
 

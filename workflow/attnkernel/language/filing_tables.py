@@ -124,7 +124,6 @@ def compressor_rows(
     *,
     training: str = NOTHING,
     prior: str = "",
-    kinds: Sequence[str] = (RAW, NORMALISED),
     names: Sequence[str] = tuple(COMPRESSORS),
 ) -> list[Row]:
     """Code lengths of a text as it is and normalised, under each compressor; see `code_table`.
@@ -137,12 +136,12 @@ def compressor_rows(
         What is coded.
     training, prior
         What the compressors are given first: its name, and its text.
-    kinds, names
-        Forms of the text, and compressors.
+    names
+        Of compressors.
     """
     rows = []
-    for kind in kinds:
-        this, before = _FORMS[kind](text), _FORMS[kind](prior)
+    for kind, form in _FORMS.items():
+        this, before = form(text), form(prior)
         for name in names if this else ():
             sizes = (np.nan, len(this), len(this.encode()), code_bits(name, this, before))
             key = (document, training, excerpt, kind, name)
