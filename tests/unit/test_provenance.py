@@ -90,6 +90,24 @@ def test_lineage_goes_down_to_files_that_no_job_made(here, script):
     assert found["corpus.txt"] == {"content": provenance.hash_of("corpus.txt")}
 
 
+def test_jobs_that_a_file_does_not_rest_on_are_not_behind_it():
+    def made(outputs, inputs):
+        return {
+            "origin": {"inputs": {"files": dict.fromkeys(inputs, "hash")}},
+            "outputs": dict.fromkeys(outputs, "hash"),
+        }
+
+    records = {
+        "draw": made(["out.svg", "out.png"], ["scores"]),
+        "earlier": made(["network"], ["tokens"]),  # left by a run under another config
+        "score": made(["scores"], ["tokens", "corpus.txt"]),
+        "tokens": made(["tokens"], ["corpus.txt"]),
+    }
+    assert list(lineage.behind(["out.svg"], records)) == ["draw", "score", "tokens"]
+    assert list(lineage.behind(["network"], records)) == ["earlier", "tokens"]
+    assert lineage.behind(["corpus.txt"], records) == {}
+
+
 def test_the_run_is_summed_up_by_job(here, script):
     (here / "out.svg").write_text("<svg/>")
     for name in ("draw-a", "draw-b"):

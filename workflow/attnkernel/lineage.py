@@ -37,6 +37,18 @@ def lineage(paths: Iterable[str], records: Mapping[str, Mapping[str, Any]]) -> J
     return dict(sorted(found.items()))
 
 
+def behind(paths: Iterable[str], records: Mapping[str, Json]) -> dict[str, Json]:
+    """The records of the jobs that made these files and all files behind them, by name; no job of another config's."""
+    maker = {path: name for name, record in records.items() for path in record["outputs"]}
+    waiting, found = list(paths), set()
+    while waiting:
+        name = maker.get(waiting.pop())
+        if name and name not in found:
+            found.add(name)
+            waiting += [path for files in records[name]["origin"]["inputs"].values() for path in files]
+    return {name: record for name, record in records.items() if name in found}
+
+
 def run_summary(records: Mapping[str, Mapping[str, Any]]) -> Json:
     """Seconds and memory of each job, the environments they ran in, and every package installed there."""
     environments: list[Json] = []

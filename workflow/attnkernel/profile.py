@@ -89,12 +89,12 @@ def _slack(jobs: list[str], records: Records, duration: Any) -> Any:
 
 
 def effort_table(records: Records, tests: Mapping[str, int]) -> Table:
-    """What stands behind the numbers: how many tests there are, and how long the run's own work takes.
+    """What stands behind the numbers: how many tests there are, and how long the work behind them takes.
 
     Parameters
     ----------
     records
-        The records of the jobs by name.
+        The records of the jobs behind the tables, by name.
     tests
         Number of test functions by test module.
 

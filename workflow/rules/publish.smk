@@ -24,7 +24,7 @@ rule gradients:
 
 
 rule effort:
-    """How many tests stand behind the numbers, and how long the run's own work takes."""
+    """How many tests stand behind the numbers, and how long the work behind them takes."""
     input:
         tables=expand("results/tables/{table}.parquet", table=TABLES),
         tests=TEST_FILES,

@@ -1,9 +1,9 @@
-"""Count the tests, and add up what the run's own work took."""
+"""Count the tests, and add up what the jobs behind the tables took."""
 
 import ast
 from pathlib import Path
 
-from attnkernel import profile, provenance
+from attnkernel import lineage, profile, provenance
 from attnkernel.job import Job, run
 
 
@@ -14,7 +14,8 @@ def functions(path: str) -> int:
 
 def main(job: Job) -> None:
     tests = {path: functions(path) for path in job.paths("tests")}
-    job.publish("effort", profile.effort_table(provenance.read_records(), tests))
+    records = lineage.behind(job.paths("tables"), provenance.read_records())
+    job.publish("effort", profile.effort_table(records, tests))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from attnkernel.job import Job, run
 
 def main(job: Job) -> None:
     results = [path for name, _ in job.input.items() for path in job.paths(name)]
-    records = provenance.read_records()
+    records = lineage.behind(results, provenance.read_records())
     written = {"tables": lineage.lineage(results, records), "run": lineage.run_summary(records)}
     for name, content in written.items():
         with table.atomic(job.output[name], "w") as file:
