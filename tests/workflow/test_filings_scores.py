@@ -1,5 +1,6 @@
 """The filings' codes in the graph: every number is a query over the table of tokens, and every code is real."""
 
+import itertools
 import json
 import re
 
@@ -27,7 +28,10 @@ def test_every_code_length_is_the_sum_over_its_tokens(finished):
 
 def test_every_coded_excerpt_comes_back(finished):
     coded = published(finished, "filings_coded")
-    assert len(coded["identical"]) == 2 * len(table.read(finished.folder / "results/filings/documents.parquet")["id"])
+    documents = table.read(finished.folder / "results/filings/documents.parquet")["id"]
+    sent = set(zip(coded["training"], coded["document"], coded["text"], strict=True))
+    assert sent == set(itertools.product(["synthetic", "other filings"], documents, ["normalised", "raw"]))
+    assert len(coded["identical"]) == len(sent)
     assert coded["identical"].all()
 
 
@@ -68,5 +72,5 @@ def test_a_pool_has_networks_of_its_own_and_a_code_that_gives_every_text_back(pr
     assert one.shape == two.shape == (2 * 6 + 1, 4 * 6)
     assert not np.allclose(one, two)
     coded = published(primed, "filings_coded")
-    assert (coded["training"] == "primer").sum() == 2 * (coded["training"] == "synthetic").sum()
+    assert (coded["training"] == "primer").sum() == (coded["training"] == "synthetic").sum() > 0
     assert coded["identical"].all()
